@@ -106,12 +106,8 @@ check-partitions: deps postgresql-server
 ## Runs the units, the template units, the drop-ins and the promises of SECURITY.md under a systemd of
 ## its own (as root). UNITS="unit drop-ins" runs some.
 check-units: deps
-	$(SWIFT) build --product cairnd
-	$(SWIFT) build --product cairnctl
-	@bin="$$($(SWIFT) build --show-bin-path)" && for name in $(or $(UNITS),unit drop-ins security long-work page handover guide bars watchdog); do \
-	  echo "== $$name" && bash Tests/sysbox/sysbox.sh -b "$$bin:opt/cairn-bin" -b "$(CURDIR):opt/cairn-src" -- \
-	    bash "/opt/cairn-src/Tests/sysbox/$$name.sh" /opt/cairn-bin /opt/cairn-src || exit 1; \
-	done
+	$(SWIFT) build --product CairnPackageTests
+	CAIRN_UNITS="$(or $(UNITS),all)" $(SWIFT) test --skip-build --filter UnitFileTests
 
 ## Tries what systemd 252 cannot do under the systemd of Debian 13, which debootstrap fetches into DEBIAN once (as root).
 check-newer-systemd: deps

@@ -78,7 +78,8 @@ let package = Package(
     .target(
       name: "CairnContext",
       dependencies: [
-        "CairnPredicates", "CairnModel", "CairnStore", "CairnCoordinator", "CRuntime",
+        "CairnPredicates", "CairnModel", "CairnStore", "CairnCoordinator", "CairnPlatform",
+        "CRuntime",
       ]),
     .target(name: "CRuntime"),
     // From one model version to another, object by object.

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Unpacks programs that tests ask, from Debian's packages, into .build/tools: promtool, Python's Varlink client, and the
-# shells zsh and fish. Nothing is installed. Usage: Tests/test-tools.sh, in the package's folder.
+# Unpacks programs that tests ask, from Debian's packages, into .build/tools: promtool, Python's Varlink client,
+# PgBouncer, and the shells zsh and fish. Nothing is installed. Usage: Tests/test-tools.sh, in the package's folder.
 set -eu
 
 tools="$PWD/.build/tools"
@@ -8,7 +8,9 @@ tools="$PWD/.build/tools"
 [ -e "$tools/python/varlink/client.py" ] || client=python3-varlink
 [ -x /usr/bin/zsh ] || [ -x "$tools/usr/bin/zsh" ] || shells=zsh
 [ -x /usr/bin/fish ] || [ -x "$tools/usr/bin/fish" ] || shells="${shells:-} fish libpcre2-32-0"
-[ -n "${promtool:-}${client:-}${shells:-}" ] || exit 0
+[ -x /usr/sbin/pgbouncer ] || [ -x "$tools/usr/bin/pgbouncer" ] || pooler="pgbouncer $(apt-cache depends pgbouncer \
+  | sed -n 's/.*Depends: \(lib\(c-ares\|event\)[^ ]*\)/\1/p' | tr '\n' ' ')"
+[ -n "${promtool:-}${client:-}${shells:-}${pooler:-}" ] || exit 0
 
 mkdir -p "$tools/python" "$tools/usr/bin" "$tools/usr/lib" "$tools/apt/lists/partial" "$tools/apt/cache/archives/partial"
 # Debian 12 has no package python3-varlink: the release after it is asked, where this machine gets its own.
@@ -26,15 +28,17 @@ for package in ${promtool:-} ${client:-}; do
   apt download "$package"
   dpkg-deb -x "$package"_*.deb unpacked
 done
-# Shells are linked to libraries, which those of this machine's own release fit; of fish's, machines lack one.
-for package in ${shells:-}; do
+# Shells and PgBouncer are linked to libraries, which those of this machine's own release fit; machines lack some of them.
+for package in ${shells:-} ${pooler:-}; do
   apt-get -qq -o APT::Sandbox::User=root download "$package"
   dpkg-deb -x "$package"_*.deb unpacked
 done
 [ -z "${promtool:-}" ] || mv unpacked/usr/bin/promtool "$tools/usr/bin"
 [ -z "${client:-}" ] || mv unpacked/usr/lib/python3/dist-packages/varlink "$tools/python"
-for file in unpacked/bin/zsh unpacked/usr/bin/zsh unpacked/usr/bin/fish; do
+for file in unpacked/bin/zsh unpacked/usr/bin/zsh unpacked/usr/bin/fish unpacked/usr/sbin/pgbouncer; do
   [ ! -f "$file" ] || mv "$file" "$tools/usr/bin"
 done
-find unpacked -name 'libpcre2-32.so*' -exec mv {} "$tools/usr/lib" \;
+for library in libpcre2-32 libcares libevent; do
+  find unpacked -name "$library*.so*" -exec mv {} "$tools/usr/lib" \;
+done
 rm -rf "$tools/apt"

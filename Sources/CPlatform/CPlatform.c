@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <link.h>
-#include <linux/sockios.h>
 #include <malloc.h>
 #include <pwd.h>
 #include <sched.h>
@@ -45,15 +44,6 @@ int cplatform_peer_groups(int socket, uint32_t *groups, size_t capacity) {
   return (int)(length / sizeof(uint32_t));
 }
 
-int cplatform_memfd_create(const char *name) {
-  return memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
-}
-
-int cplatform_memfd_seal(int descriptor) {
-  return fcntl(
-    descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL);
-}
-
 static int fill_address(struct sockaddr_un *address, socklen_t *length, const char *path) {
   size_t count = strlen(path);
   memset(address, 0, sizeof(*address));
@@ -77,36 +67,6 @@ static int fill_address(struct sockaddr_un *address, socklen_t *length, const ch
   return 0;
 }
 
-ssize_t cplatform_send_datagram(
-  int socket, const char *path, const void *bytes, size_t count, int attached) {
-  struct sockaddr_un address;
-  socklen_t length;
-  if (fill_address(&address, &length, path) != 0) return -1;
-  struct iovec part = {.iov_base = (void *)bytes, .iov_len = count};
-  union {
-    struct cmsghdr header;
-    char room[CMSG_SPACE(sizeof(int))];
-  } control;
-  memset(&control, 0, sizeof(control));
-  struct msghdr message = {
-    .msg_name = &address, .msg_namelen = length, .msg_iov = &part, .msg_iovlen = count > 0 ? 1 : 0};
-  if (attached >= 0) {
-    message.msg_control = control.room;
-    message.msg_controllen = sizeof(control.room);
-    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-    header->cmsg_level = SOL_SOCKET;
-    header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(sizeof(int));
-    memcpy(CMSG_DATA(header), &attached, sizeof(int));
-  }
-  return sendmsg(socket, &message, MSG_NOSIGNAL);
-}
-
-int cplatform_unread(int socket) {
-  int count = 0;
-  return ioctl(socket, SIOCOUTQ, &count) == 0 ? count : -1;
-}
-
 ssize_t cplatform_send(int socket, const void *bytes, size_t count) {
   return send(socket, bytes, count, MSG_NOSIGNAL);
 }
@@ -114,8 +74,6 @@ ssize_t cplatform_send(int socket, const void *bytes, size_t count) {
 int cplatform_stream_socket(void) {
   return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 }
-
-int cplatform_datagram_socket(void) { return socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0); }
 
 int cplatform_bind_path(int socket, const char *path) {
   struct sockaddr_un address;
@@ -186,8 +144,6 @@ int cplatform_terminal_height(int descriptor) {
   if (ioctl(descriptor, TIOCGWINSZ, &size) != 0 || size.ws_row == 0) return -1;
   return size.ws_row;
 }
-
-void cplatform_ignore_broken_pipes(void) { signal(SIGPIPE, SIG_IGN); }
 
 void cplatform_ignore_signal(int number) { signal(number, SIG_IGN); }
 

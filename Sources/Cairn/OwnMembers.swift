@@ -1,4 +1,4 @@
-// What only Cairn adds to contexts, requests, migration and model files. The modules below have it
+// What only Cairn adds to contexts, requests, migration and models. The modules below have it
 // under package names, so that `import CoreData` does not bring it: a program may have members of
 // these names.
 import CairnContext
@@ -7,6 +7,7 @@ import CairnMigration
 import CairnModel
 import CairnModelFiles
 import CairnPostgreSQL
+import CairnSQLite
 import CairnStore
 import Foundation
 
@@ -93,6 +94,14 @@ extension ManagedObjectModel {
   /// - Throws: ``ModelFileError`` with every problem of the file at once.
   public static func load(contentsOf url: URL) throws -> ManagedObjectModel {
     try read(contentsOf: url)
+  }
+
+  /// The model with which a SQLite store was last written, as the store remembers it; nil when it
+  /// does not (very old stores).
+  ///
+  /// - Throws: ``CoreDataError`` when the file is missing or not a Core Data store.
+  public static func load(fromSQLiteStoreAt url: URL) throws -> ManagedObjectModel? {
+    try SQLiteStore.inPlaceMigration?.cachedModel(at: url, options: StoreOptions())
   }
 }
 

@@ -166,7 +166,7 @@ open class PersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable 
 
   /// Whether a store wants to know which context it works for.
   package var hasMembers: Bool { anyMembers.load(ordering: .acquiring) }
-  /// Grows with each change of ``persistentStores``, for whoever remembers something about them.
+  /// Grows with each change of ``persistentStores``, for callers that remember something about them.
   package var storeGeneration: Int { storeChanges.load(ordering: .acquiring) }
 
   /// The same with a typed store type.
@@ -305,24 +305,6 @@ open class PersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable 
   /// The open store with a UUID.
   package func store(withIdentifier identifier: String) -> PersistentStore? {
     state.withLock { $0.registry.store(withIdentifier: identifier) }
-  }
-
-  /// Finds the kind of a type among the built-in and the registered ones.
-  package func kind(ofType type: String) throws -> any StoreKind {
-    try StoreKindRegistry.kind(ofType: type, builtIn: builtInKinds)
-  }
-
-  /// Makes a kind of store known to all coordinators of the process; one with the same type, a
-  /// built-in one too, is replaced for stores added from now on.
-  @_spi(Stores)
-  public static func registerStoreKind(_ kind: any StoreKind) {
-    StoreKindRegistry.register(kind)
-  }
-
-  /// Forgets a kind that was registered.
-  @_spi(Stores)
-  public static func unregisterStoreKind(ofType type: String) {
-    StoreKindRegistry.unregister(type: type)
   }
 
   // MARK: Observers

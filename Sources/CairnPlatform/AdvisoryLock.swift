@@ -26,7 +26,7 @@ public final class AdvisoryLock: Sendable {
 
   /// Takes the lock of a folder at once, which is there.
   ///
-  /// - Returns: nil when somebody else holds it, in this process or another.
+  /// - Returns: nil when another holder has it, in this process or another.
   /// - Throws: ``PlatformError`` when the folder cannot be opened or has no locks.
   public static func attempt(folder: String, mode: Mode = .exclusive) throws -> AdvisoryLock? {
     let lock = try AdvisoryLock(folder: folder)
@@ -97,7 +97,7 @@ public final class AdvisoryLock: Sendable {
     descriptor = OwnedDescriptor(adopting: opened)
   }
 
-  /// False when somebody else holds it.
+  /// False when another holder has it.
   private func take(_ mode: Mode, waits: Bool = false) throws -> Bool {
     let operation = (mode == .exclusive ? LOCK_EX : LOCK_SH) | (waits ? 0 : LOCK_NB)
     if retryingInterrupts({ flock(descriptor.rawValue, operation) }) == 0 { return true }

@@ -34,3 +34,9 @@ public struct DescriptorReadiness: OptionSet, Sendable {
     }
   }
 }
+
+/// Blocks until the descriptor can be read or written; false when the time is over.
+func waitUntilReady(_ descriptor: Int32, for events: Int32, timeout: Duration?) throws -> Bool {
+  let deadline = timeout.map { MonotonicClock.nanoseconds &+ UInt64(max(0, $0.wholeNanoseconds)) }
+  return try !DescriptorReadiness(rawValue: events).wait(on: descriptor, until: deadline).isEmpty
+}

@@ -1,4 +1,4 @@
-// Removing a folder that somebody may be putting something into.
+// Removing a folder that another process may be putting something into.
 import Glibc
 
 /// A folder that goes when there is nothing in it.

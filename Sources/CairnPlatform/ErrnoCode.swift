@@ -34,6 +34,10 @@ public struct ErrnoCode: RawRepresentable, Hashable, Sendable {
   public static let isFolder = ErrnoCode(rawValue: EISDIR)
   public static let ioFailure = ErrnoCode(rawValue: EIO)
 
+  /// Whether a file may not get larger: the disk is full, the user's quota is used up, or the file has the largest size
+  /// that the process may write.
+  public var isOutOfSpace: Bool { [ENOSPC, EDQUOT, EFBIG].contains(rawValue) }
+
   /// The kernel's own short text.
   public var explanation: String {
     var room = [CChar](repeating: 0, count: 256)
@@ -46,7 +50,7 @@ public struct ErrnoCode: RawRepresentable, Hashable, Sendable {
     switch rawValue {
     case EACCES, EPERM: "permission-denied"
     case EIO: "disk-failed"
-    case ENOSPC, EDQUOT: "disk-full"
+    case _ where isOutOfSpace: "disk-full"
     case EROFS: "read-only"
     case ENOENT: "not-found"
     case EADDRINUSE: "address-in-use"
@@ -61,6 +65,7 @@ public struct ErrnoCode: RawRepresentable, Hashable, Sendable {
     case EACCES, EPERM: "check the owner, the mode and the groups of the process"
     case EROFS: "the file system is mounted read-only"
     case ENOSPC, EDQUOT: "free some space and try again"
+    case EFBIG: "raise the largest size of files (ulimit -f, LimitFSIZE=)"
     case EMFILE, ENFILE: "raise the limit of open files"
     case ENAMETOOLONG: "a socket's path can have at most 107 bytes"
     case EADDRINUSE: "another process has it"

@@ -5,8 +5,11 @@ import Glibc
 
 /// Settings of the whole process.
 public enum ProcessConduct {
-  /// A peer that goes away makes a write fail instead of ending the process.
-  public static func ignoreBrokenPipes() { cplatform_ignore_broken_pipes() }
+  /// A peer that goes away, and a file that may not get larger (`ulimit -f`, `LimitFSIZE=`), make a write fail instead
+  /// of ending the process.
+  public static func letWritesFail() {
+    for signal in [SIGPIPE, SIGXFSZ] { cplatform_ignore_signal(signal) }
+  }
 
   /// Keeps the signals that mean something to services only (SIGHUP, SIGUSR1, SIGUSR2) from ending the
   /// process before anything listens for them.

@@ -25,7 +25,7 @@ public struct UnixListener: Sendable {
     guard opened >= 0 else { throw PlatformError("open a socket", path: path, code: .current) }
     descriptor = OwnedDescriptor(adopting: opened)
     self.path = path
-    // Owner only until the group and the mode are set: nobody slips in between.
+    // Owner only until the group and the mode are set: no other user slips in between.
     guard fchmod(opened, 0o600) == 0, cplatform_bind_path(opened, path) == 0 else {
       throw PlatformError("bind the socket", path: path, code: .current)
     }

@@ -13,7 +13,7 @@ public final class UnixStream: Sendable {
   /// Connects to the socket at `path`.
   ///
   /// - Parameter timeout: How long to wait for room in the listener's queue; nil waits for ever.
-  /// - Throws: ``PlatformError``: `.notFound` and `.refused` when nobody listens.
+  /// - Throws: ``PlatformError``: `.notFound` and `.refused` when no process listens.
   public init(connectingTo path: String, timeout: Duration? = .seconds(5)) throws {
     let opened = cplatform_stream_socket()
     guard opened >= 0 else { throw PlatformError("open a socket", path: path, code: .current) }

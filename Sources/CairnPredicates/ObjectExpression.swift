@@ -29,9 +29,9 @@ open class ObjectExpression: NSObject, NSSecureCoding, NSCopying, ClusterMember,
     case variableAssignment = 51
   }
 
-  /// The tree, for whoever evaluates or translates the expression.
+  /// The tree, for code that evaluates or translates the expression.
   package let node: ExpressionNode
-  /// How deep the tree is, where whoever made it knew.
+  /// How deep the tree is, where its maker knew.
   private let knownDepth: Int?
   /// The levels of the tree; see ``PredicateNesting``.
   package var depth: Int { knownDepth ?? node.depth }

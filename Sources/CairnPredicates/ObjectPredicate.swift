@@ -16,7 +16,7 @@ open class ObjectPredicate: NSObject, NSSecureCoding, NSCopying, ClusterMember,
 {
   /// The tree that the predicate was made with, whatever a subclass answers.
   package let storedNode: PredicateNode
-  /// How deep the tree is, where whoever made it knew.
+  /// How deep the tree is, where its maker knew.
   private let knownDepth: Int?
 
   package init(node: PredicateNode, depth: Int? = nil) {
@@ -128,7 +128,7 @@ open class ObjectPredicate: NSObject, NSSecureCoding, NSCopying, ClusterMember,
     }
   }
 
-  /// The tree, for whoever evaluates or translates the predicate.
+  /// The tree, for code that evaluates or translates the predicate.
   package var node: PredicateNode {
     let own = type(of: self)
     if own == ObjectPredicate.self || self is ComparisonPredicate || self is CompoundPredicate {

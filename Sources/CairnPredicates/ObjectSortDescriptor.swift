@@ -3,8 +3,8 @@ import Foundation
 /// One key to sort by. Source: `NSSortDescriptor`.
 ///
 /// Nil sorts before everything else. Immutable, may be used on any thread.
-// Unchecked: immutable after initialisation; as in Core Data, whoever gives a comparator promises
-// that it may be called on the queue that sorts.
+// Unchecked: immutable after initialisation; as in Core Data, the program that gives a comparator
+// promises that it may be called on the queue that sorts.
 open class ObjectSortDescriptor: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
   /// The key path of the values to compare; nil compares the objects themselves.
   public let key: String?
@@ -111,7 +111,7 @@ open class ObjectSortDescriptor: NSObject, NSSecureCoding, NSCopying, @unchecked
     do {
       return try order(object1, object2)
     } catch {
-      // For the program's own descriptors; whoever sorts by names from outside calls order(_:_:).
+      // For the program's own descriptors; code that sorts by names from outside calls order(_:_:).
       fatalError("\(error)")
     }
   }

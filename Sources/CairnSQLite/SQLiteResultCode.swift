@@ -1,3 +1,4 @@
+import CairnPlatform
 import CairnStore
 import Foundation
 import GRDB
@@ -8,16 +9,47 @@ struct SQLiteFailure: Error {
   /// The extended result code.
   let code: Int32
   let message: String
+  /// What the system said where a file could not be read or written; 0 where that is not known.
+  let systemCode: Int32
 
-  init(code: Int32, message: String) {
+  init(code: Int32, message: String, systemCode: Int32 = 0) {
     self.code = code
     self.message = message
+    self.systemCode = systemCode
   }
 
   /// The last failure of a connection.
   init(connection: OpaquePointer?) {
     code = sqlite3_extended_errcode(connection)
     message = String(cString: sqlite3_errmsg(connection))
+    systemCode = code == Self.failedWrite ? Self.lastSystemCode(of: connection) : 0
+  }
+
+  /// `SQLITE_IOERR_WRITE`.
+  static let failedWrite = SQLITE_IOERR | (3 << 8)
+
+  /// What the system said last of the files of a database: of the log or journal, else of the database itself.
+  ///
+  /// `sqlite3_system_errno` gives what programs that SQLite calls meanwhile have left there.
+  private static func lastSystemCode(of connection: OpaquePointer?) -> Int32 {
+    for pointer in [SQLITE_FCNTL_JOURNAL_POINTER, SQLITE_FCNTL_FILE_POINTER] {
+      var file: UnsafeMutablePointer<sqlite3_file>?
+      guard sqlite3_file_control(connection, "main", pointer, &file) == SQLITE_OK, let file else {
+        continue
+      }
+      let code = lastSystemCode(of: file)
+      if code != 0 { return code }
+    }
+    return 0
+  }
+
+  static func lastSystemCode(of file: UnsafeMutablePointer<sqlite3_file>) -> Int32 {
+    var code: Int32 = 0
+    // Without methods the file is not open.
+    guard let control = file.pointee.pMethods?.pointee.xFileControl,
+      control(file, SQLITE_FCNTL_LAST_ERRNO, &code) == SQLITE_OK
+    else { return 0 }
+    return code
   }
 
   var primaryCode: Int32 { code & 0xff }
@@ -44,7 +76,9 @@ enum SQLiteResultCode {
 
   /// Whether the file can no longer be trusted to hold what was written.
   static func isFatal(_ failure: SQLiteFailure) -> Bool {
-    if isOutOfSpace(failure) || failure.code == outOfMemory { return false }
+    if isOutOfSpace(failure) || [outOfMemory, noTemporaryFolder].contains(failure.code) {
+      return false
+    }
     return [SQLITE_IOERR, SQLITE_CORRUPT, SQLITE_NOTADB].contains(failure.primaryCode)
   }
 
@@ -52,6 +86,12 @@ enum SQLiteResultCode {
   /// writes can take back: `SQLITE_READONLY_ROLLBACK`.
   static func needsRollback(_ failure: SQLiteFailure) -> Bool {
     failure.code == SQLITE_READONLY | (3 << 8)
+  }
+
+  /// Whether a connection that only reads was refused, where one that writes may get on: there is a journal to roll
+  /// back, or a log whose index has to be made first.
+  static func asksForWriter(_ failure: SQLiteFailure) -> Bool {
+    failure.primaryCode == SQLITE_READONLY
   }
 
   /// Whether the file's content is at fault and not the disk.
@@ -67,12 +107,16 @@ enum SQLiteResultCode {
   /// Whether the disk is full, which passes; nothing was written.
   static func isOutOfSpace(_ failure: SQLiteFailure) -> Bool {
     failure.primaryCode == SQLITE_FULL || failure.code == indexCannotGrow
+      // SQLite calls a quota that is used up a failed write.
+      || failure.primaryCode == SQLITE_IOERR && ErrnoCode(rawValue: failure.systemCode).isOutOfSpace
   }
 
   /// `SQLITE_IOERR_READ` and `SQLITE_IOERR_SHORT_READ`.
   private static let readFailures = [SQLITE_IOERR | (1 << 8), SQLITE_IOERR | (2 << 8)]
   /// `SQLITE_IOERR_NOMEM`.
   private static let outOfMemory = SQLITE_IOERR | (12 << 8)
+  /// `SQLITE_IOERR_GETTEMPPATH`.
+  private static let noTemporaryFolder = SQLITE_IOERR | (25 << 8)
   /// `SQLITE_IOERR_SHMSIZE`: no room for the write-ahead log's index.
   private static let indexCannotGrow = SQLITE_IOERR | (19 << 8)
 
@@ -141,10 +185,27 @@ enum SQLiteResultCode {
       return (
         .persistentStoreSave, "The file or its folder may not be written; check permissions."
       )
+    case SQLITE_FULL where failure.systemCode == EDQUOT:
+      return (
+        .fileWriteOutOfSpace,
+        "The user's quota of the disk is used up; nothing was written. Make room or raise the quota, and try "
+          + "again."
+      )
+    case SQLITE_FULL where failure.systemCode == EFBIG:
+      return (
+        .fileWriteOutOfSpace,
+        "A file may not get larger than the limit of the process (`ulimit -f`, `LimitFSIZE=`); nothing was "
+          + "written. Raise the limit and start the program again."
+      )
     case SQLITE_FULL:
       return (
         .fileWriteOutOfSpace,
         "The disk is full; nothing was written. Make room and try again."
+      )
+    case SQLITE_IOERR where failure.code == noTemporaryFolder:
+      return (
+        .persistentStoreSave,
+        "There is no folder for temporary files; nothing was written. Set TMPDIR to one that may be written."
       )
     case SQLITE_IOERR where readFailures.contains(failure.code):
       return (.persistentStoreOperation, "Reading failed. Check the disk.")

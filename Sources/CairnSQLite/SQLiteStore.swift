@@ -115,7 +115,7 @@ open class SQLiteStore: PersistentStore, FailureReporting, MemberReading, RowKey
       }
       return (state.database, state.heldReader, state.logCare)
     }
-    // From here on nobody begins a new one.
+    // From here on no caller begins a new one.
     giveUpGenerations()
     // The connection refers to it until it is closed.
     defer { withExtendedLifetime(care) {} }

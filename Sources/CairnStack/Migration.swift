@@ -32,7 +32,7 @@ extension StagedMigrationManager {
 extension MigrationManager {
   /// Migrates a store into a new one, on the calling thread.
   ///
-  /// The source is only read; it should not be written by anybody meanwhile. The destination is
+  /// The source is only read; no program should write to it meanwhile. The destination is
   /// complete or not there; where an earlier mapping model of the same source has made it, the
   /// objects of this one are added.
   ///

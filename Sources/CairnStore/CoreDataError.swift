@@ -57,7 +57,7 @@ public struct CoreDataError: Error, CustomNSError, LocalizedError, CustomStringC
 }
 
 extension CoreDataError.Code {
-  /// Foundation's code for what somebody cancelled.
+  /// Foundation's code for what a caller cancelled.
   public static let userCancelled = Self(rawValue: 3072)
   public static let managedObjectValidation = Self(rawValue: 1550)
   public static let managedObjectConstraintValidation = Self(rawValue: 1551)

@@ -152,9 +152,8 @@ open class PersistentStore: NSObject, @unchecked Sendable {
   ///
   /// Override it to name a subclass of `MigrationManager`; automatic migration then uses it.
   open class func migrationManagerClass() -> AnyClass {
-    // By name: what works with objects is above the contract of stores, which cannot import it. A
-    // program that migrates has linked it.
-    NSClassFromString("CairnMigration.MigrationManager") ?? self
+    // What works with objects is above the contract of stores, which cannot import it.
+    MigrationManagerClass.standard ?? self
   }
 
   /// The metadata of the store at a URL, without opening it for use.

@@ -1,4 +1,4 @@
-/// How long reading may take that someone else asks for.
+/// How long reading may take that another program asks for.
 ///
 /// A condition that comes over a wire can be cheap to write and take hours. A store ends a statement that runs
 /// when the time is over; what has been read until then is dropped.

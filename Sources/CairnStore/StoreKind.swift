@@ -13,6 +13,9 @@ public protocol StoreKind: Sendable {
   var keepsFiles: Bool { get }
   /// Whether one coordinator opens a URL only once. Default: when it ``keepsFiles``.
   var claimsURL: Bool { get }
+  /// Whether its stores are of a class of the program's own, which works on objects and may tell nothing of a store
+  /// that is not open. Default false.
+  var isOfProgram: Bool { get }
   /// How a file is looked at before it is opened; nil, as by default, where opening tells.
   var fileChecking: (any FileChecking)? { get }
   /// The metadata of a store file, without opening it for use; empty for a file that is no store
@@ -26,12 +29,37 @@ public protocol StoreKind: Sendable {
   func destroy(at url: URL, options: StoreOptions) throws
   /// Overwrites a store with a copy of another.
   func replace(at destination: URL, withStoreAt source: URL, options: StoreOptions) throws
+  /// Holds other writers off a store that is about to be replaced, or notes what it is like, so that
+  /// ``StoreHold/replace()`` notices that another writer has changed it; nil, as by default, where neither is possible:
+  /// then ``replace(at:withStoreAt:options:)`` does it.
+  ///
+  /// - Parameter replacement: Where the next version will be; nothing is there yet.
+  /// - Throws: ``CoreDataError`` when others use the file for longer than the options wait.
+  func hold(
+    _ store: URL, for replacement: URL, options: StoreOptions
+  ) throws -> (any StoreHold)?
 }
 
 extension StoreKind {
   public var keepsFiles: Bool { true }
   public var claimsURL: Bool { keepsFiles }
+  public var isOfProgram: Bool { false }
   public var fileChecking: (any FileChecking)? { nil }
+  public func hold(
+    _ store: URL, for replacement: URL, options: StoreOptions
+  ) throws -> (any StoreHold)? { nil }
+}
+
+/// A capability of a kind of store: it looks whether a file is whole, and changes nothing there.
+public protocol FileChecking: Sendable {
+  /// What is damaged first, in words that follow a colon; nil where nothing is found in the time that there is.
+  ///
+  /// - Throws: What reading the file throws otherwise.
+  func damage(at url: URL, options: StoreOptions, within limit: Duration) throws -> String?
+
+  /// Whether the path is a mount point by itself: what belongs to the file lies beside its other name, and
+  /// programs that use it under both destroy it.
+  func isMountPoint(_ url: URL) -> Bool
 }
 
 /// A store's metadata dictionary in a form that may cross threads.

@@ -35,7 +35,7 @@ public enum StoreOptionKey {
   /// A flag: opening the store rewrites the file without free pages, and removes files of external
   /// data that no row names.
   ///
-  /// Takes as much room again for the while and locks everybody out. Such files come from crashes;
+  /// Takes as much room again for the while and locks all others out. Such files come from crashes;
   /// without the flag they are removed when the store is opened next after one.
   public static let sqliteManualVacuum = "NSSQLiteManualVacuumOption"
   public static let ignoreVersioning = "NSIgnorePersistentStoreVersioningOption"

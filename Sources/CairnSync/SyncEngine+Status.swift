@@ -50,12 +50,13 @@ extension SyncEngine {
     let history = try local.history()
     let head = try local.ledger().head
     let newest = try history.lastTransactionNumber()
-    // History that is gone tells no number; something was there.
     let uncaptured = try? local.uncaptured(
       after: head.captured, limit: 1000, includesChanges: false)
+    // History that is gone tells no number; something was there.
+    let count = uncaptured.flatMap { $0.isLost ? nil : $0.transactions.count }
     return LocalReading(
       transaction: newest, sequence: head.sequence,
-      uncaptured: uncaptured?.transactions.count ?? 1, readers: try local.readersByName())
+      uncaptured: count ?? 1, readers: try local.readersByName())
   }
 
   /// The status with what was read of the local store; all else is as it is now.

@@ -358,7 +358,7 @@ public final class SyncEngine: Sendable {
   }
 }
 
-/// Hears of the commits of this process and of those that the stores notice.
+/// Tells the engine of the commits of this process and of those that the stores notice.
 private final class EngineCommitWatch: CoordinatorObserver {
   private struct Reference {
     weak var engine: SyncEngine?

@@ -46,8 +46,7 @@ public struct SyncEnvironment: Sendable {
     $1()
   }
 
-  /// Runs work beside what its caller goes on with, and gives what waits until it is done: in turn, unless it is
-  /// told otherwise.
+  /// Runs work beside what its caller goes on with, and gives what waits until it is done; by default in turn.
   public var beside: @Sendable (_ work: @escaping @Sendable () -> Void) -> @Sendable () -> Void = {
     $0()
     return {}

@@ -44,14 +44,12 @@ public struct SyncError: Error, Hashable, Sendable, CustomStringConvertible {
     case noSuchReplica = "no-such-replica"
     /// There is a replica of that name with other settings.
     case duplicateReplica = "duplicate-replica"
-    /// The replica has failed, is paused, or has been removed while somebody waited for it.
+    /// The replica has failed, is paused, or has been removed while a caller waited for it.
     case notSyncing = "not-syncing"
     /// A wait ended before its condition held.
     case timedOut = "timed-out"
     /// The work was stopped.
     case cancelled = "cancelled"
-    /// Other daemons of the replica decide between deletes and writes in another way.
-    case policyDiffers = "policy-differs"
     /// The configuration does not fit the model.
     case invalidConfiguration = "invalid-configuration"
     /// There is no record with that ID, or it has no object where one is needed.

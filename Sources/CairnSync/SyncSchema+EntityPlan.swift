@@ -28,6 +28,10 @@ extension SyncSchema {
     let takes: [Int]
     /// The columns that lead to what denies a delete of the record.
     let deniedBy: [Int]
+    /// The columns without which there is no record.
+    var required: Set<String> {
+      Set(columns.map(\.name).filter { entity.propertiesByName[$0]?.isOptional == false })
+    }
     /// Whether a delete takes along records that refer to the deleted one.
     let takesReferrers: Bool
     /// Whether a record is no more than its row: none of its relationships travels as links, and it has no place in

@@ -20,7 +20,7 @@ public final class SyncSchema: @unchecked Sendable {
     }
     /// The register of the record's place there.
     var positionName: String { name + SyncSchema.positionSuffix }
-    /// What claims of a target for itself alone are told apart by.
+    /// The name that tells apart claims of a target for itself alone.
     var claimName: String { relationship.map(SyncSchema.name(of:)) ?? name }
     /// Whether only one record at a time can have a target, because the inverse is a to-one too.
     var isExclusive: Bool {

@@ -1,5 +1,6 @@
 // Core Data's error codes as members of `CocoaError`, for `catch CocoaError.managedObjectMerge` and the
-// like, with and without the suffix `Error` as in `CocoaError.Code`.
+// like, with and without the suffix `Error` as in `CocoaError.Code`; and what the user info of such an error holds.
+import CairnStack
 import Foundation
 
 extension CocoaError {
@@ -119,4 +120,30 @@ extension CocoaError {
   public static var inferredMappingModelError: Code { .inferredMappingModelError }
   public static var externalRecordImport: Code { .externalRecordImport }
   public static var externalRecordImportError: Code { .externalRecordImportError }
+}
+
+// What the user info of a Core Data error holds.
+extension CocoaError {
+  /// The object that failed validation.
+  public var validationObject: Any? { userInfo[NSValidationObjectErrorKey] }
+  /// The key of the property that failed validation.
+  public var validationKey: String? { userInfo[NSValidationKeyErrorKey] as? String }
+  /// The predicate that did not hold.
+  public var validationPredicate: ObjectPredicate? {
+    userInfo[NSValidationPredicateErrorKey] as? ObjectPredicate
+  }
+  /// The value that failed validation.
+  public var validationValue: Any? { userInfo[NSValidationValueErrorKey] }
+  /// The stores that are concerned.
+  public var affectedStores: [AnyObject]? {
+    (userInfo[NSAffectedStoresErrorKey] as? [Any])?.map { $0 as AnyObject }
+  }
+  /// The objects that are concerned.
+  public var affectedObjects: [AnyObject]? {
+    (userInfo[NSAffectedObjectsErrorKey] as? [Any])?.map { $0 as AnyObject }
+  }
+  /// The conflicts that a save met.
+  public var persistentStoreSaveConflicts: [MergeConflict]? {
+    userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [MergeConflict]
+  }
 }

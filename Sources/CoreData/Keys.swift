@@ -1,4 +1,4 @@
-// Apple's global constants: store types, options, metadata and user info keys.
+// Apple's global constants: store types, options, metadata, user info keys, and names in expressions.
 import CairnStack
 
 // Store types.
@@ -24,6 +24,9 @@ public let NSSQLiteManualVacuumOption = StoreOptionKey.sqliteManualVacuum
 public let NSIgnorePersistentStoreVersioningOption = StoreOptionKey.ignoreVersioning
 public let NSMigratePersistentStoresAutomaticallyOption = StoreOptionKey.migrateAutomatically
 public let NSInferMappingModelAutomaticallyOption = StoreOptionKey.inferMappingModel
+public let NSPersistentStoreStagedMigrationManagerOptionKey = StoreOptionKey.stagedMigrationManager
+public let NSPersistentStoreDeferredLightweightMigrationOptionKey =
+  StoreOptionKey.deferredLightweightMigration
 public let NSPersistentHistoryTrackingKey = StoreOptionKey.historyTracking
 public let NSPersistentStoreRemoteChangeNotificationPostOptionKey =
   StoreOptionKey.remoteChangeNotification
@@ -67,3 +70,14 @@ public let NSAffectedStoresErrorKey = "NSAffectedStoresErrorKey"
 public let NSAffectedObjectsErrorKey = "NSAffectedObjectsErrorKey"
 public let NSPersistentStoreSaveConflictsErrorKey = "conflictList"
 public let NSSQLiteErrorDomain = "NSSQLiteErrorDomain"
+
+// Variables in the expressions of mapping models.
+public let NSMigrationManagerKey = MigrationKey.manager
+public let NSMigrationSourceObjectKey = MigrationKey.sourceObject
+public let NSMigrationDestinationObjectKey = MigrationKey.destinationObject
+public let NSMigrationEntityMappingKey = MigrationKey.entityMapping
+public let NSMigrationPropertyMappingKey = MigrationKey.propertyMapping
+public let NSMigrationEntityPolicyKey = MigrationKey.entityPolicy
+
+/// The kind of a fetch request expression.
+public var NSFetchRequestExpressionType: NSExpression.ExpressionType { .fetchRequest }

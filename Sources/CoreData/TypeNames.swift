@@ -3,6 +3,7 @@ import CairnStack
 
 // Model.
 public typealias NSManagedObjectModel = ManagedObjectModel
+public typealias NSManagedObjectModelReference = ManagedObjectModelReference
 public typealias NSEntityDescription = EntityDescription
 public typealias NSPropertyDescription = PropertyDescription
 public typealias NSAttributeDescription = AttributeDescription
@@ -16,6 +17,10 @@ public typealias NSFetchIndexElementDescription = FetchIndexElementDescription
 public typealias NSFetchIndexElementType = FetchIndexElementType
 public typealias NSAttributeType = AttributeType
 public typealias NSDeleteRule = DeleteRule
+
+// Value transformers, for transformable attributes.
+public typealias NSValueTransformerName = ValueTransformerName
+public typealias NSSecureUnarchiveFromDataTransformer = SecureUnarchiveFromDataTransformer
 
 // Predicates. A file that imports Foundation as well needs the aliases of the build plugin.
 public typealias NSPredicate = ObjectPredicate
@@ -43,6 +48,12 @@ public typealias NSPersistentStoreResult = PersistentStoreResult
 public typealias NSFetchRequest = FetchRequest
 public typealias NSFetchRequestResult = FetchRequestResult
 public typealias NSFetchRequestResultType = FetchRequestResultType
+public typealias NSFetchRequestExpression = FetchRequestExpression
+public typealias NSAsynchronousFetchRequest = AsynchronousFetchRequest
+public typealias NSAsynchronousFetchResult = AsynchronousFetchResult
+public typealias NSPersistentStoreAsynchronousResult = PersistentStoreAsynchronousResult
+public typealias NSPersistentStoreAsynchronousFetchResultCompletionBlock =
+  PersistentStoreAsynchronousFetchResultCompletionBlock
 public typealias NSBatchInsertRequest = BatchInsertRequest
 public typealias NSBatchInsertRequestResultType = BatchInsertRequestResultType
 public typealias NSBatchInsertResult = BatchInsertResult
@@ -52,6 +63,14 @@ public typealias NSBatchUpdateResult = BatchUpdateResult
 public typealias NSBatchDeleteRequest = BatchDeleteRequest
 public typealias NSBatchDeleteRequestResultType = BatchDeleteRequestResultType
 public typealias NSBatchDeleteResult = BatchDeleteResult
+
+// Fetched results and query generations.
+public typealias NSFetchedResultsController = FetchedResultsController
+public typealias NSFetchedResultsControllerDelegate = FetchedResultsControllerDelegate
+public typealias NSFetchedResultsSectionInfo = FetchedResultsSectionInfo
+public typealias NSFetchedResultsChangeType = FetchedResultsChangeType
+public typealias NSQueryGenerationToken = QueryGenerationToken
+public typealias NSDiffableDataSourceSnapshotReference = DiffableDataSourceSnapshotReference
 
 // History.
 public typealias NSPersistentHistoryChange = PersistentHistoryChange
@@ -67,3 +86,22 @@ public typealias NSPersistentStore = PersistentStore
 public typealias NSPersistentStoreCoordinator = PersistentStoreCoordinator
 public typealias NSPersistentStoreDescription = PersistentStoreDescription
 public typealias NSPersistentContainer = PersistentContainer
+
+// Stores of a program's own.
+public typealias NSAtomicStore = AtomicStore
+public typealias NSAtomicStoreCacheNode = AtomicStoreCacheNode
+public typealias NSIncrementalStore = IncrementalStore
+public typealias NSIncrementalStoreNode = IncrementalStoreNode
+public typealias NSSaveChangesRequest = ObjectSaveRequest
+
+// Migration.
+public typealias NSEntityMapping = EntityMapping
+public typealias NSEntityMappingType = EntityMappingType
+public typealias NSPropertyMapping = PropertyMapping
+public typealias NSMappingModel = MappingModel
+public typealias NSEntityMigrationPolicy = EntityMigrationPolicy
+public typealias NSMigrationManager = MigrationManager
+public typealias NSMigrationStage = MigrationStage
+public typealias NSLightweightMigrationStage = LightweightMigrationStage
+public typealias NSCustomMigrationStage = CustomMigrationStage
+public typealias NSStagedMigrationManager = StagedMigrationManager

@@ -55,7 +55,11 @@ struct ClassGenerator {
   /// What the class and its properties, and those of objects it leads to, are called.
   private func registrations(of entity: EntityDescription) -> [String] {
     let type = escaped(EntityClass(entity: entity, names: names).name)
-    var lines = ["\(names.managedObject).registerClass(\(type).self, named: \(quoted(type)))"]
+    // What a class overrides that the program writes itself is in the companion file.
+    let overrides = kind(of: entity) == "class" ? ", overriding: []" : ""
+    var lines = [
+      "\(names.managedObject).registerClass(\(type).self, named: \(quoted(type))\(overrides))"
+    ]
     for property in generatedProperties(of: entity) {
       let path = "\\\(type).\(escaped(property.name))"
       lines.append("names[\(path)] = \(quoted(property.name))")

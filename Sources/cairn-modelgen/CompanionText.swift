@@ -214,7 +214,9 @@ struct CompanionText {
         guard type.kind == .class, isReachable(type), module.isVisible(type),
           module.isManagedClass(type)
         else { continue }
-        var own = ["\(baseName).registerClass(\(type.name).self, named: \(quoted(type.name)))"]
+        var own = [
+          "\(baseName).registerClass(\(type.name).self, named: \(quoted(type.name))\(overrides(of: type)))"
+        ]
         if let other = type.objectiveCName, other != type.name {
           own.append("\(baseName).registerClass(\(type.name).self, named: \(quoted(other)))")
         }
@@ -224,6 +226,17 @@ struct CompanionText {
       }
     }
     return lines
+  }
+
+  /// The argument that says what a class overrides; none where macros may have a part in that.
+  private func overrides(of type: TypeDeclaration) -> String {
+    // Attributes of the language begin with a small letter; global actors add no members.
+    let isPlain = type.attributes.allSatisfy { attribute in
+      attribute.first?.isLowercase == true || attribute.hasSuffix("Actor")
+    }
+    if type.hasMacros || !isPlain { return "" }
+    let names = Set(type.overrides).sorted().map(quoted).joined(separator: ", ")
+    return ", overriding: [\(names)]"
   }
 
   /// What tells key-value access of the properties that are marked with `@objc`.

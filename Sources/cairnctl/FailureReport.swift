@@ -35,6 +35,10 @@ enum FailureReport {
     case let error as CommandFailure:
       report(error.message, hint: error.hint, name: "failed", fields: [:])
       Foundation.exit(refused)
+    case _ where command.exitCode(for: error) == .success:
+      // Help and version: the parser prints them without a look at whether that works.
+      Output.line(command.fullMessage(for: error))
+      Foundation.exit(0)
     default:
       let words = Array(CommandLine.arguments.dropFirst())
       if command.exitCode(for: error).rawValue == usage,

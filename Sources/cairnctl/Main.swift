@@ -31,13 +31,27 @@ struct CairnctlCommand: ParsableCommand {
 
   static func main() {
     StandardStream.fillClosed()
-    ProcessConduct.ignoreBrokenPipes()
+    ProcessConduct.letWritesFail()
     do {
       try CommandWords.check()
       var command = try parseAsRoot()
       try command.run()
     } catch {
       FailureReport.exit(for: error, command: self)
+    }
+  }
+}
+
+/// Looks at the bytes of the command line, which Swift repairs before the parser gets them.
+enum CommandWords {
+  /// - Throws: `ValidationError` for a word that is not UTF-8: what is stored of it would be another text.
+  static func check() throws {
+    let words = CommandLine.unsafeArgv
+    for index in 1..<max(1, Int(CommandLine.argc)) {
+      guard let word = words[index], String(validatingCString: word) == nil else { continue }
+      throw ValidationError(
+        "Word \(index) of the command line is not UTF-8: \(String(cString: word)). `locale` shows what the "
+          + "terminal writes; a file goes in with cairnctl import FILE.")
     }
   }
 }

@@ -84,7 +84,7 @@ import Testing
           ofType: FileStoreKind.typeName, configurationName: nil, at: url, options: options)
     }
     let coordinator = PersistentStoreCoordinator(
-      managedObjectModel: Fixture.noteModel(version: 2), storeKinds: [MigratingFileStoreKind()],
+      managedObjectModel: Fixture.noteModel(version: 2), storeKinds: [.migratingFile],
       migrator: other)
     let store = try coordinator.addPersistentStore(
       ofType: FileStoreKind.typeName, configurationName: nil, at: url, options: options)

@@ -35,7 +35,7 @@ enum Fixture {
   static func coordinator(
     _ model: ManagedObjectModel = noteModel(), migrates: Bool = false
   ) -> PersistentStoreCoordinator {
-    let file: any StoreKind = migrates ? MigratingFileStoreKind() : FileStoreKind()
+    let file: any StoreKind = migrates ? .migratingFile : FileStoreKind()
     return PersistentStoreCoordinator(
       managedObjectModel: model, storeKinds: [InMemoryStoreKind(), file])
   }

@@ -6,6 +6,7 @@ import CairnModel
 @_spi(Stores) import CairnStore
 import Foundation
 import Synchronization
+import TestSupport
 
 /// What the kind does beyond the ordinary, and what it was asked to do.
 final class FileStoreLog: Sendable {
@@ -55,22 +56,10 @@ struct FileStoreKind: StoreKind {
   }
 }
 
-/// A kind that can migrate its files.
-struct MigratingFileStoreKind: StoreKind {
-  private let base = FileStoreKind()
-  var type: String { base.type }
-  var storeClass: PersistentStore.Type { MigratingFileStore.self }
-  func metadata(at url: URL, options: StoreOptions) throws -> [String: Any] {
-    try base.metadata(at: url, options: options)
-  }
-  func setMetadata(_ metadata: [String: Any], at url: URL, options: StoreOptions) throws {
-    try base.setMetadata(metadata, at: url, options: options)
-  }
-  func destroy(at url: URL, options: StoreOptions) throws {
-    try base.destroy(at: url, options: options)
-  }
-  func replace(at destination: URL, withStoreAt source: URL, options: StoreOptions) throws {
-    try base.replace(at: destination, withStoreAt: source, options: options)
+extension StoreKind where Self == DerivedStoreKind {
+  /// The kind, able to migrate its files.
+  static var migratingFile: DerivedStoreKind {
+    DerivedStoreKind(of: FileStoreKind(), storeClass: MigratingFileStore.self)
   }
 }
 

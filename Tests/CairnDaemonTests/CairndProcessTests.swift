@@ -68,7 +68,7 @@ import Testing
       """
     try text.write(toFile: path, atomically: true, encoding: .utf8)
     try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
-    let manager = try DatagramSocket(boundTo: folder.file("notify"))
+    let manager = try ReceivingSocket(at: folder.file("notify"))
     let process = Process()
     process.executableURL = URL(fileURLWithPath: program)
     process.arguments = ["--config", path]
@@ -98,7 +98,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: control))
   }
 
-  private static func collect(_ manager: DatagramSocket, until last: String) throws -> [String] {
+  private static func collect(_ manager: ReceivingSocket, until last: String) throws -> [String] {
     var messages: [String] = []
     while messages.last?.hasPrefix(last) != true {
       guard let bytes = try manager.receive(timeout: .patience) else {

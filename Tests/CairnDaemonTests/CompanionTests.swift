@@ -62,6 +62,38 @@ import Testing
     for name in ["shown", "shared", "color"] { #expect(!text.contains(name)) }
   }
 
+  @Test func whatAClassOverridesIsToldWithIt() async throws {
+    let text = try await companion([
+      "a.swift": """
+      import CoreData
+      class Item: NSManagedObject {
+        @NSManaged var name: String
+        override func willSave() { func didSave() {} }
+        #if os(Linux)
+        override final class var keyAccessors: [String: KeyAccessor] { [:] }
+        #endif
+        public override class func entity() -> NSEntityDescription { super.entity() }
+        override public func validateValue(_ value: inout Any?, forKey key: String) throws {}
+        func didChangeValue(for other: Int) {}
+        class Inner { override func awakeFromFetch() {} }
+      }
+      @MainActor @objc(Other) final class Plain: NSManagedObject {}
+      @Macro class Macro: NSManagedObject {}
+      class Filled: NSManagedObject {
+        #members("a")
+      }
+      """
+    ])
+    #expect(
+      text.contains(
+        "registerClass(Item.self, named: \"Item\", overriding: [\"entity\", \"keyAccessors\", "
+          + "\"validateValue\", \"willSave\"])"), "\(text)")
+    #expect(text.contains("registerClass(Plain.self, named: \"Plain\", overriding: [])"))
+    // Nobody sees here what a macro adds.
+    #expect(text.contains("registerClass(Macro.self, named: \"Macro\")"))
+    #expect(text.contains("registerClass(Filled.self, named: \"Filled\")"))
+  }
+
   @Test func whatCannotBeReadIsAnErrorOfItsLine() async throws {
     let text = try await companion(["bad.swift": "let a = 1\nlet b = \"no end\n"])
     #expect(text.contains("bad.swift\", line: 2)\n#error(\"this string has no end\")"))

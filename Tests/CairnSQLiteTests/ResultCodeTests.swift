@@ -1,6 +1,7 @@
 import CairnStore
 import Foundation
 import GRDB
+import TestSupport
 import Testing
 
 @testable import CairnSQLite
@@ -24,6 +25,27 @@ import Testing
     #expect(translated?.code == expected)
     #expect(
       translated?.userInfo[SQLiteResultCode.errorDomain] as? NSNumber == NSNumber(value: code))
+  }
+
+  /// SQLite calls a write that the system refuses for any reason but a full disk a failed one.
+  @Test(arguments: [(EDQUOT, "quota"), (EFBIG, "LimitFSIZE="), (ENOSPC, "The disk is full")])
+  func aFileThatMayNotGetLargerLeavesTheStoreAsItWas(_ system: Int32, _ words: String) {
+    let failure = SQLiteFailure(code: 10 | (3 << 8), message: "disk I/O error", systemCode: system)
+    #expect(!SQLiteResultCode.isFatal(failure))
+    let error = SQLiteResultCode.translate(failure, path: "/a", doing: "be saved")
+    #expect((error as? CoreDataError)?.code == .fileWriteOutOfSpace)
+    #expect((error as? CoreDataError)?.message.contains(words) == true)
+  }
+
+  /// As in a container whose file system is read-only.
+  @Test func withoutAFolderForTemporaryFilesTheyAreKeptInMemory() throws {
+    #expect(TemporaryFiles.folder(among: ["/a", "/b", "/c"]) { $0 > "/a" } == "/b")
+    #expect(TemporaryFiles.folder(among: ["/a", "/b"]) { _ in false } == nil)
+    let folder = try TemporaryFolder()
+    let missing = folder.file("missing")
+    #expect(TemporaryFiles.folder(among: [missing, "/dev/null", folder.path]) == folder.path)
+    let failure = SQLiteFailure(code: 10 | (25 << 8), message: "disk I/O error")
+    #expect(!SQLiteResultCode.isFatal(failure))
   }
 
   @Test func aFailedBackupSaysWhyAndNotThatThereIsNoError() {

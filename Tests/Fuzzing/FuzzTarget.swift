@@ -110,7 +110,8 @@ enum FuzzTarget: String, CaseIterable {
         "price": Register(value: .decimal(Decimal(string: "1.25") ?? 0), write: write),
         "data": Register(value: .data(Data([1, 2])), write: write),
         "owner": Register(value: .reference(RecordID(high: 7, low: 8)), write: write),
-      ], deletion: Deletion(stamp: stamp, seen: seen), survivor: RecordID(high: 0, low: 1))
+      ], deletion: Deletion(stamp: stamp, seen: seen, policy: .writeWins),
+      survivor: RecordID(high: 0, low: 1))
     let link = LinkChange(
       key: LinkKey(relationship: "Item.tags", owner: record.id, member: RecordID(high: 9, low: 9)),
       state: LinkState(stamp: stamp, isMember: true))

@@ -24,7 +24,9 @@ import Testing
     ],
     "CairnAtomicStores": ["CairnModel", "CairnStore", "CairnPlatform", "CairnXML"],
     "CairnCoordinator": ["CairnPredicates", "CairnModel", "CairnStore"],
-    "CairnContext": ["CairnPredicates", "CairnModel", "CairnStore", "CairnCoordinator"],
+    "CairnContext": [
+      "CairnPredicates", "CairnModel", "CairnStore", "CairnCoordinator", "CairnPlatform",
+    ],
     "CairnMigration": [
       "CairnPredicates", "CairnModel", "CairnModelFiles", "CairnStore", "CairnCoordinator",
       "CairnContext", "CairnPlatform",

@@ -44,13 +44,13 @@ import Testing
     ("format strings in predicates", ["predicates that call code"]),
     (
       "hostile SQLite file in add-store",
-      ["a hostile store", "a file that is nobody's store is added as a replica"]
+      ["a hostile store", "a file that is no store is added as a replica"]
     ),
     (
       "path traversal in add-store, export, backup",
       [
         "paths that lead astray", "a replica outside of the folders", "a backup that leaks",
-        "a path to `restore`", "a file that `cairnctl` is told to read or write",
+        "a path to `restore`", "a file that `cairnctl` should read or write",
       ]
     ), ("archives", ["a hostile archive or property list"]),
     ("log injection", ["text that speaks to the journal"]),

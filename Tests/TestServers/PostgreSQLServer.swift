@@ -12,6 +12,7 @@ package final class PostgreSQLServer: Sendable {
   /// The folder with the socket.
   package let folder: String
   package let port: Int
+  private let supervisor: Supervisor
 
   private static let started = Result { try PostgreSQLServer() }
   /// The server of this test process.
@@ -24,14 +25,6 @@ package final class PostgreSQLServer: Sendable {
     return versions.compactMap(Int.init).sorted(by: >).map { "\(root)/\($0)/bin" }
       .first { FileManager.default.isExecutableFile(atPath: "\($0)/initdb") }
   }()
-  /// Servers refuse to run as root.
-  private static let user: String? =
-    getuid() != 0
-    ? nil
-    : ["postgres", "nobody"].first { user in
-      (try? String(contentsOfFile: "/etc/passwd", encoding: .utf8))?.contains("\n\(user):") == true
-    }
-
   package static let isAvailable = programs != nil
   /// What a run of tests says that leaves these out.
   package static let absence =
@@ -64,30 +57,8 @@ package final class PostgreSQLServer: Sendable {
     try (settings.joined(separator: "\n") + "\n").write(
       toFile: "\(folder)/cairn.conf", atomically: false, encoding: .utf8)
     try Self.accessRules.write(toFile: "\(folder)/cairn.hba", atomically: false, encoding: .utf8)
-    try Self.script.write(toFile: "\(folder)/run.sh", atomically: false, encoding: .utf8)
-    let supervisor = Process()
-    let (input, output) = (Pipe(), Pipe())
-    supervisor.standardInput = input
-    supervisor.standardOutput = output
-    let command = ["/bin/sh", "\(folder)/run.sh", folder, programs, "\(port)", "\(port + 1)"]
-    if let user = Self.user {
-      try Self.give(folder, to: user)
-      supervisor.executableURL = URL(fileURLWithPath: "/usr/sbin/runuser")
-      supervisor.arguments = ["-u", user, "--"] + command
-    } else {
-      supervisor.executableURL = URL(fileURLWithPath: command[0])
-      supervisor.arguments = Array(command.dropFirst())
-    }
-    // Programs that other tests start must not keep the shell's input open.
-    ProcessConduct.closeOnExec(input.fileHandleForWriting.fileDescriptor)
-    try supervisor.run()
-    held = Held(input: input, output: output, supervisor: supervisor)
-    // The shell says it when the server takes connections.
-    let answer = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-    guard answer.hasPrefix("ready") else {
-      let log = (try? String(contentsOfFile: "\(folder)/log", encoding: .utf8)) ?? ""
-      throw ServerProblem(description: "the server did not start: \(answer)\n\(log)")
-    }
+    supervisor = try Supervisor(
+      Self.script, in: folder, [programs, "\(port)", "\(port + 1)"])
   }
 
   /// Kills the server, without a chance to write anything, and starts it again.
@@ -103,26 +74,7 @@ package final class PostgreSQLServer: Sendable {
   package func failOver() throws { try order("promote") }
   package var standbyPort: Int { port + 1 }
 
-  private func order(_ command: String) throws {
-    held.input.fileHandleForWriting.write(Data("\(command)\n".utf8))
-    let answer = String(decoding: held.output.fileHandleForReading.availableData, as: UTF8.self)
-    guard answer.hasPrefix("ready") else {
-      throw ServerProblem(description: "the server did not do it: \(command): \(answer)")
-    }
-  }
-
-  package struct ServerProblem: Error, CustomStringConvertible {
-    package let description: String
-  }
-
-  /// What must not end before the server does.
-  // Unchecked: written and read by `order` alone; one test at a time has a server of its own.
-  private struct Held: @unchecked Sendable {
-    let input: Pipe
-    let output: Pipe
-    let supervisor: Process
-  }
-  private let held: Held
+  private func order(_ command: String) throws { try supervisor.order(command) }
 
   /// Users by how they are let in; the database is any.
   private static let accessRules = """
@@ -186,30 +138,13 @@ package final class PostgreSQLServer: Sendable {
   /// Makes a certificate for a host of another name than the server's.
   private static func makeCertificate(in folder: String) throws -> Bool {
     guard FileManager.default.isExecutableFile(atPath: "/usr/bin/openssl") else { return false }
-    return try Self.run(
+    return try Supervisor.run(
       "/usr/bin/openssl",
       [
         "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
         "-days", "2", "-subj", "/CN=elsewhere.example", "-keyout", "\(folder)/server.key", "-out",
         "\(folder)/server.crt",
       ])
-  }
-
-  private static func give(_ folder: String, to user: String) throws {
-    guard try run("/bin/chown", ["-R", user, folder]) else {
-      throw ServerProblem(description: "\(folder) cannot be given to \(user)")
-    }
-  }
-
-  private static func run(_ program: String, _ arguments: [String]) throws -> Bool {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: program)
-    process.arguments = arguments
-    process.standardOutput = FileHandle.nullDevice
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    process.waitUntilExit()
-    return process.terminationStatus == 0
   }
 
   /// Makes a role that needs a password, and may make schemas.

@@ -90,8 +90,7 @@ check "the first caller waits for less than two starts" test $((answer * 1000)) 
 within "the first answer by the socket" "$answer" 150
 systemctl stop cairnd.socket
 
-# A reload: two programs are run for it, one after the other, each of which is loaded as the daemon is, and the
-# daemon takes the change over.
+# A reload: cairnctl is run for it, in the sandbox of the service, and the daemon takes the change over.
 begins "it starts for reloads" <<< ""
 for round in $(seq 25); do
   level=$([ $((round % 2)) = 0 ] && echo info || echo notice)

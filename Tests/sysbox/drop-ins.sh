@@ -48,6 +48,19 @@ with() {
   systemctl restart cairnd.service
 }
 
+# As a container with a file system that is read-only: nothing may be written but the stores.
+mkdir -p "$folder"
+printf '[Service]\nPrivateTmp=no\nReadOnlyPaths=/tmp /var/tmp\nWorkingDirectory=/\nUnsetEnvironment=TMPDIR\n' \
+  > "$folder/bare.conf"
+systemctl daemon-reload
+systemctl restart cairnd.service
+serves "a daemon serves without a folder for temporary files" cairnd.service /run/cairnd/control
+seq -f '{"name": "bare %g", "summary": "a text that is longer than what a statement keeps in memory of each row"}' 3000 \
+  > /tmp/bare.jsonl
+check "it takes more than fits into memory at once" cairnctl import /tmp/bare.jsonl --entity Package
+equals "and has it" 3000 "$(cairnctl fetch Package --where 'name BEGINSWITH "bare"' --format jsonl --sort summary,-name | wc -l)"
+contains "and calls no disk broken" "open, " "$(cairnctl status)"
+
 with local-only.conf
 serves "a daemon without a network serves" cairnd.service /run/cairnd/control
 check "its unit scores 0.4 at most" systemd-analyze security --threshold=4 cairnd.service

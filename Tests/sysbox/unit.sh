@@ -58,6 +58,7 @@ for text in 'model: relative.mom' 'model: /etc/cairn/Missing.xcdatamodeld'; do
     ok "reload refuses $text"
   fi
   equals "and the daemon goes on" active "$(property ActiveState)"
+  contains "and says file, line and key" "/etc/cairn/cairnd.yaml:1:8: model: " "$(journal -o cat -n 10)"
 done
 
 # The watchdog.

@@ -4,8 +4,10 @@ import CHeap
 @_spi(Generated) import Cairn
 import Foundation
 
-/// As the class that the build plugin generates for the entity.
-private final class Item: ManagedObject {}
+/// As the class that the build plugin generates for the entity, and tells of.
+private final class Item: ManagedObject {
+  static let isRegistered: Void = registerClass(Item.self, named: "Item", overriding: [])
+}
 
 extension ManagedObject {
   /// As the accessors that the build plugin generates.
@@ -73,6 +75,7 @@ extension Cases {
         Contestant(name: "Cairn") {
           try withCairn(filled: false) { stack in
             let context = stack.newContext()
+            Item.isRegistered
             return context.performAndWait {
               guard let entity = stack.coordinator.managedObjectModel.entitiesByName["Item"] else {
                 return 0

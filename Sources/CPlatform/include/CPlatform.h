@@ -24,27 +24,11 @@ int cplatform_exchange(const char *one, const char *other);
 /// Gives a file another name, unless something has that name.
 int cplatform_rename_new(const char *from, const char *to);
 
-/// An anonymous file that allows sealing and closes on exec.
-int cplatform_memfd_create(const char *name);
-
-/// Forbids any further change to the memory file.
-int cplatform_memfd_seal(int descriptor);
-
-/// Sends one datagram to the socket file at `path`. With `attached` >= 0 the descriptor travels along.
-ssize_t cplatform_send_datagram(
-  int socket, const char *path, const void *bytes, size_t count, int attached);
-
-/// How much of what was sent has not been read by the other side; -1 when that is not known.
-int cplatform_unread(int socket);
-
 /// Writes bytes to a socket without ever raising SIGPIPE.
 ssize_t cplatform_send(int socket, const void *bytes, size_t count);
 
 /// Opens a non-blocking Unix stream socket that closes on exec.
 int cplatform_stream_socket(void);
-
-/// Opens a Unix datagram socket that closes on exec.
-int cplatform_datagram_socket(void);
 
 /// Binds (`listen` != 0) or connects a socket to the file at `path`; ENAMETOOLONG when it does not fit.
 int cplatform_bind_path(int socket, const char *path);
@@ -67,9 +51,6 @@ int cplatform_terminal_width(int descriptor);
 
 /// Rows of the terminal behind the descriptor, or -1.
 int cplatform_terminal_height(int descriptor);
-
-/// Ignores SIGPIPE for the whole process.
-void cplatform_ignore_broken_pipes(void);
 
 /// Gives memory that the allocator keeps back to the system.
 void cplatform_return_free_memory(void);

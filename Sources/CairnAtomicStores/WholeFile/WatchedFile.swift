@@ -20,7 +20,7 @@ final class WatchedFile: StoreHold {
 }
 
 extension WholeFileStoreKind {
-  package func hold(
+  public func hold(
     _ store: URL, for replacement: URL, options: StoreOptions
-  ) throws -> any StoreHold { WatchedFile(store, for: replacement) }
+  ) throws -> (any StoreHold)? { WatchedFile(store, for: replacement) }
 }

@@ -35,17 +35,17 @@ struct WholeFile {
 
   /// Replaces the file, keeping its permissions; a new one is the user's own.
   ///
-  /// - Parameter known: What the file must still be like, so that nobody else's changes are lost;
+  /// - Parameter known: What the file must still be like, so that no other writer's changes are lost;
   ///   nil when that does not matter. A file that has gone is written anew.
   /// - Returns: What the file is like now.
-  /// - Throws: 134050 when somebody else has changed the file, 134030 when it cannot be written;
+  /// - Throws: 134050 when another writer has changed the file, 134030 when it cannot be written;
   ///   the old file is untouched then.
   @discardableResult
   func write(_ data: Data, replacing known: FileFacts?? = .none) throws -> FileFacts? {
     // What is written is gone, and the device stays one.
     if isNowhere { return facts }
     do {
-      // Held by the old file: whoever waits for it finds a new one and another content.
+      // Held by the old file: a writer that waits for it finds a new one and another content.
       let lock = exists ? try AdvisoryLock.wait(path: path) : nil
       defer { lock?.release() }
       let mode = facts?.mode ?? 0o600
@@ -60,7 +60,7 @@ struct WholeFile {
       guard isReplaced else {
         throw CoreDataError(
           .persistentStoreSaveConflicts,
-          "The store at \(path) was changed by somebody else since it was read. Nothing was "
+          "The store at \(path) was changed by another program since it was read. Nothing was "
             + "written; open it again and repeat the changes.",
           userInfo: [NSFilePathErrorKey: path])
       }

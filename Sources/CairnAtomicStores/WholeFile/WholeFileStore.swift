@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// Rows have versions as long as the store is open, so that conflicts within the process are found.
 /// There are no uniqueness constraints, no derived attributes and no history, as in Core Data's
-/// atomic stores. A save is refused when somebody else has changed the file.
+/// atomic stores. The store refuses a save when another writer has changed the file.
 // Unchecked: mutable state is `state`, inside a mutex; `saving` lets one save at a time write,
 // while readers go on with the old content. Predicates run on a copy, outside both.
 public class WholeFileStore: PersistentStore, @unchecked Sendable {

@@ -2,7 +2,7 @@ import CairnStore
 import Foundation
 
 /// The kinds of store that are one file, and what can be done to the file while it is closed.
-protocol WholeFileStoreKind: StoreHolding {
+protocol WholeFileStoreKind: StoreKind {
   var format: any WholeFileFormat { get }
 }
 

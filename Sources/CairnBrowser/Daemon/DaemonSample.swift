@@ -13,7 +13,7 @@ struct DaemonSample: Sendable, Hashable {
   }
 
   let moment: Date
-  /// When the daemon started, by which counters of another run are told apart; nil without an answer.
+  /// When the daemon started, which sets counters of another run apart; nil without an answer.
   let start: Date?
   let links: [String: Link]
 

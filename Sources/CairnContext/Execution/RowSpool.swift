@@ -3,8 +3,8 @@ import CairnStore
 import Foundation
 
 /// Rows that a program's handler has made and that wait for the store's transaction: the first in
-/// memory, the rest in a file that nobody else sees, so that a large import is never in memory as a
-/// whole.
+/// memory, the rest in a file that no other program sees, so that a large import is never in memory
+/// as a whole.
 ///
 /// First all rows are appended, then they are taken out in the same order.
 final class RowSpool {

@@ -54,7 +54,7 @@ enum FaultFiring {
   private static let siblingLimit = 128
 
   /// Reads the other members of the relationship loaded last along with one of them, because
-  /// whoever asks for one will ask for the others.
+  /// a program that asks for one will ask for the others.
   private static func fillWithSiblings(
     _ object: ManagedObject, in context: ManagedObjectContext
   ) -> Bool {
@@ -187,8 +187,8 @@ enum FaultFiring {
   /// How many members of a relationship get their rows when they are listed.
   private static let memberRowLimit = 128
 
-  /// Reads the members of one to-many relationship, and the rows of the first ones: whoever lists
-  /// members will look at them, and the row is where the member's entity is read as well.
+  /// Reads the members of one to-many relationship, and the rows of the first ones: a program that
+  /// lists members will look at them, and the row is where the member's entity is read as well.
   static func load(_ value: ToManyValue, index: Int, of object: ManagedObject) {
     guard let context = object.registry?.context else { return value.load([]) }
     context.confinement.check()

@@ -3,7 +3,7 @@ import CairnModel
 /// Neighbouring results of a fetch with a batch size: faults whose rows are read together when the
 /// first of them is used.
 ///
-/// The results hold their batch, the batch holds only IDs, so that results nobody keeps can go.
+/// The results hold their batch, the batch holds only IDs, so that results that the program drops can go.
 final class FetchBatch: FaultBatch {
   private let ids: ArraySlice<ManagedObjectID>
   private let prefetching: [String]

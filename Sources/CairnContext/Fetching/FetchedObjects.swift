@@ -3,8 +3,8 @@ import CairnStore
 
 /// Makes the objects of what a fetch finds, portion by portion.
 ///
-/// Stores hand over portions while they read, so nothing of the program is called from
-/// ``take(_:)`` but initialisers of its classes; what the program hears of follows in ``finish()``.
+/// Stores hand over portions while they read, so ``take(_:)`` calls nothing of the program but
+/// initialisers of its classes; ``finish()`` tells the program the rest.
 struct FetchedObjects {
   private let context: ManagedObjectContext
   private let plan: FetchPlan
@@ -79,7 +79,7 @@ struct FetchedObjects {
   ) -> Bool {
     guard object.isFault else { return !isNew && plan.refreshesObjects }
     if plan.returnsFaults { return false }
-    if object.flags.contains(.awakesItself) { return true }
+    if object.flags.contains(.hasFetchHook) { return true }
     FaultFiring.become(object, row, in: context)
     return false
   }

@@ -31,7 +31,7 @@ struct EventLog {
   private var entries: [Entry] = []
   /// Where the current event begins; before it is what observers are being told about.
   private var start = 0
-  /// The entries of each object, as far as somebody has asked.
+  /// The entries of each object, as far as ``changes(of:)`` has looked.
   private var index: [ObjectRef: [Int]] = [:]
   private var indexedCount = 0
 
@@ -74,4 +74,25 @@ struct EventLog {
     }
     return (index[ObjectRef(object)] ?? []).reversed().map { entries[$0].change }
   }
+}
+
+/// What records the events of a context so that they can be taken back: a context without an undo
+/// manager has none.
+///
+/// The context tells what happened and asks what is still needed; how that is kept is not its
+/// business.
+protocol EventRecording: AnyObject {
+  /// Whether events are recorded: then insertions and deletions are logged too.
+  var isRecording: Bool { get }
+  /// Whether an event is being taken back.
+  var isReplaying: Bool { get }
+  /// Takes what one event of the context did.
+  func record(_ event: ArraySlice<EventLog.Entry>, of context: ManagedObjectContext)
+  /// Whether an object that leaves the context may have to come back.
+  func holds(_ object: ManagedObject) -> Bool
+}
+
+extension ManagedObjectContext {
+  /// Whether insertions and deletions are logged for undo.
+  final var recordsUndo: Bool { recorder?.isRecording ?? false }
 }

@@ -4,7 +4,7 @@
 /// Which ordered sets of a context are behind the members that they show.
 ///
 /// Foundation's storage is one list, in which each change moves half the members. While the library
-/// itself changes many, nobody sees the steps between: the sets follow once, at the end.
+/// itself changes many, the program does not see the steps between: the sets follow once, at the end.
 struct LateFollowing {
   private var sets: [any MemberFollower] = []
   private var depth = 0

@@ -65,7 +65,7 @@ struct ObjectFactory {
       type == ManagedObject.self && !carriesValuesOnly
       && ObjectClasses.names(aClassIn: entity)
     let kind = ObjectKind(
-      type: type, layout: UnretainedLayout(layout), flags: ClassTraits.flags(of: type),
+      type: type, layout: UnretainedLayout(layout), flags: ObjectClasses.hooks(of: type).flags,
       missedAt: isMissed ? loads : nil)
     kinds[layout.number] = kind
     return kind
@@ -73,11 +73,11 @@ struct ObjectFactory {
 
   /// What the class of an object implements itself.
   @inline(__always)
-  mutating func traits(of object: ManagedObject) -> ObjectFlags {
+  mutating func flags(of object: ManagedObject) -> ObjectFlags {
     let type = type(of: object)
     // Objects come in runs of one class.
     if let recentClass, recentClass.type == type { return recentClass.flags }
-    let flags = ClassTraits.flags(of: type)
+    let flags = ObjectClasses.hooks(of: type).flags
     recentClass = (type, flags)
     return flags
   }
@@ -122,7 +122,7 @@ struct ObjectKind {
   let type: ManagedObject.Type
   // The maker of an object holds its ID, which keeps the entity.
   let layout: UnretainedLayout
-  /// What the class implements itself; see ``ClassTraits``.
+  /// What the class implements itself; see ``ClassHooks``.
   let flags: ObjectFlags
   /// ``ObjectClasses/loads`` when the class that the entity names was not found; nil when it was.
   let missedAt: UInt64?

@@ -201,7 +201,7 @@ final class ObjectRegistry: @unchecked Sendable {
           state.successors.set(id, for: number)
           if state.hasChildren { state.predecessors[ObjectIDRef(id)] = old }
         }
-        // The old ID stays with whoever still has it: nothing of the registry goes with it.
+        // The old ID stays with its other holders: nothing of the registry goes with it.
         object.objectID = id
         state.objects.set(address, for: id)
       }
@@ -226,7 +226,7 @@ final class ObjectRegistry: @unchecked Sendable {
           place += 1
           guard object.objectID.isTemporaryID else { continue }
           if !areAll { state.objects.set(0, for: object.objectID) }
-          // An ID that nobody else has seen need not stay what it was.
+          // An ID that only the object holds need not stay what it was.
           if isKnownUniquelyReferenced(&object.objectID) {
             object.objectID.becomePermanent(in: home, key: key)
           } else {

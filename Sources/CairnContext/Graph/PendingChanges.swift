@@ -11,8 +11,8 @@ struct PendingChanges {
   /// The versions of objects that were deleted unread, by their place in ``list``; as long as the
   /// last of them needs.
   private var versions: [Int64] = []
-  /// What there is among the changed objects, or was since there were none: what nobody of them
-  /// needs a save can leave out, instead of asking each.
+  /// What there is among the changed objects, or was since there were none: a save leaves out what none of
+  /// them needs, instead of asking each.
   private(set) var traits: PendingTraits = []
   /// Objects that the current event touched, each once.
   private(set) var event: [ManagedObject] = []
@@ -180,7 +180,7 @@ struct PendingTraits: OptionSet {
   static let inserted = Self(rawValue: 1 << 0)
   static let updated = Self(rawValue: 1 << 1)
   static let deleted = Self(rawValue: 1 << 2)
-  /// A class that wants to hear of the save.
+  /// A class that overrides what is called at a save.
   static let listeners = Self(rawValue: 1 << 3)
   /// A rule in the model or of the class that a value can break.
   static let rules = Self(rawValue: 1 << 4)
@@ -198,8 +198,8 @@ struct PendingTraits: OptionSet {
 
   init(_ object: ManagedObject) {
     self = []
-    if object.flags.contains(.hearsOfSaves) { insert(.listeners) }
-    if object.flags.contains(.hasOwnRules) { insert(.rules) }
+    if object.flags.contains(.hasSaveHooks) { insert(.listeners) }
+    if object.flags.contains(.hasRuleHooks) { insert(.rules) }
     object.unretainedLayout.with { layout in
       if layout.hasRules { insert(.rules) }
       if !layout.toOneSlots.isEmpty { insert(.toOnes) }

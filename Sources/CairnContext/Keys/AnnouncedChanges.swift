@@ -4,8 +4,8 @@ import CairnModel
 // override.
 
 extension ManagedObject {
-  /// Whether the class has methods of its own that want to hear of changes.
-  final var hasListeners: Bool { flags.contains(.hearsOfChanges) }
+  /// Whether the class has methods of its own that announcements of changes call.
+  final var hasListeners: Bool { flags.contains(.hasChangeHooks) }
 
   /// Changes a property between `willChangeValue(forKey:)` and `didChangeValue(forKey:)`.
   ///

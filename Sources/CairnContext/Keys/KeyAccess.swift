@@ -1,4 +1,5 @@
 import CairnModel
+import CairnPredicates
 import Foundation
 
 /// The value of a transformable attribute that its transformer refused; reported by validation.
@@ -270,5 +271,24 @@ extension ManagedObject {
     let new = PrimitiveMembers(members)
     extras.primitiveMembers[index] = new
     return new.set
+  }
+}
+
+/// Reading keys that come from outside: predicates of clients, model files and mapping models.
+extension ManagedObject: KeyProbing {
+  /// The value of a property, also one that only a subclass knows.
+  ///
+  /// - Throws: ``PredicateEvaluationError`` when there is no such key, where
+  ///   ``value(forKey:)`` traps.
+  package final func readValue(forKey key: String) throws -> Any? {
+    if layout.slotByName[key] != nil || layout.toManyByName[key] != nil {
+      return value(forKey: key)
+    }
+    flags.insert(.probed)
+    let value = value(forKey: key)
+    if flags.remove(.probed) != nil { return value }
+    throw PredicateEvaluationError(
+      .unsupportedKeyPath,
+      "the entity \(entity.name ?? "?") is not key value coding-compliant for the key \"\(key)\".")
   }
 }

@@ -19,7 +19,7 @@ extension ManagedObject {
   @inlinable @inline(__always)
   @_spi(Generated)
   public final func setStoredValue(_ value: AttributeValue, at slot: Int) {
-    // Most values are set right after an object was made, and nobody need be told of those.
+    // Most values are set right after an object was made, and those need no announcement.
     if flags.takeValuesQuietly, let slots = readSlots(with: slot), isAmongFirstAttributes(slot) {
       changedLowSlots |= 1 &<< UInt64(truncatingIfNeeded: slot)
       slots[slot] = value

@@ -42,7 +42,7 @@ struct DeletionEffect: Equatable {
     of entity: EntityDescription, _ traits: ObjectFlags, inverse: RelationshipDescription
   ) -> Bool {
     guard let layout = entity.layout, !layout.deniesDeletion,
-      traits.isDisjoint(with: [.hearsOfDeletion, .hearsOfSaves, .hasOwnRules])
+      traits.isDisjoint(with: [.hasDeletionHook, .hasSaveHooks, .hasRuleHooks])
     else { return false }
     // Where the inverse leads is known: to what is being deleted.
     return layout.toOneSlots.allSatisfy { slot in

@@ -14,7 +14,7 @@ struct DeletionReading {
   /// The objects that to-one relationships of several objects lead to, where following the rule
   /// takes their values: to delete them, or to take the object out of the other side's slot.
   ///
-  /// - Returns: Those objects, which somebody has to hold until they are followed.
+  /// - Returns: Those objects, which the caller has to hold until they are followed.
   func readDestinations(of objects: [ManagedObject], _ rules: FollowedRules) -> [ManagedObject] {
     var destinations: [ManagedObject] = []
     if objects.count == 1 { return destinations }

@@ -1,7 +1,7 @@
 import CairnModel
 import CairnStore
 
-/// Deletes the members of relationships that cascade without reading their values, where nobody
+/// Deletes the members of relationships that cascade without reading their values, where nothing
 /// needs those: not the delete rules of the members, not their class, not undo, not the store.
 ///
 /// Members that were not in the context become deleted faults of it. Their values can be read until
@@ -89,7 +89,7 @@ struct UnreadDeletion {
       for object in objects { context.registry.retained.insert(ObjectRef(object)) }
     }
     context.pending.markDeletedUnread(objects, versions: versions)
-    // What their own rules lead to is told by their keys.
+    // Their keys say what their own rules lead to.
     if destinationLeadsOn { context.pending.unpropagatedDeletes += objects }
     context.scheduleProcessing()
   }

@@ -191,8 +191,8 @@ open class IncrementalStore: ObjectStore, RegistrationObserving, @unchecked Send
     }
   }
 
-  /// The rows of a request as the store has them now: versions grow by one, unless somebody else's
-  /// changes were overwritten; those rows are read.
+  /// The rows of a request as the store has them now: versions grow by one, unless the save
+  /// overwrote another writer's changes; those rows are read.
   private func rows(of request: SaveChangesRequest) throws -> [RowSnapshot] {
     try request.insertions.map { $0.snapshot.with(version: 1) }
       + request.updates.map { update in

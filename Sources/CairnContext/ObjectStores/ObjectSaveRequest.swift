@@ -52,7 +52,7 @@ open class ObjectSaveRequest: PersistentStoreRequest {
       versions[deletion.objectID] = deletion.version
     }
     for lock in request.locks { versions[lock.objectID] = lock.version }
-    // Owners of changed links are changed objects, whoever reported the link.
+    // Owners of changed links are changed objects, whichever side reported the link.
     let known = Set(
       updated + request.insertions.map(\.snapshot.objectID)
         + request.deletions.map(\.objectID))

@@ -8,8 +8,8 @@ import Synchronization
 /// stores, speak in objects instead of values, and name objects by references of their own.
 ///
 /// Subclass one of those two and register the class with
-/// ``PersistentStoreCoordinator/registerStoreClass(_:forStoreType:)``. One call at a time is made to
-/// a store, on the thread of whoever needs it.
+/// ``PersistentStoreCoordinator/registerStoreClass(_:forStoreType:)``. A store gets one call at a
+/// time, on the caller's thread.
 // Unchecked: mutable state is `state`, inside a mutex; subclasses are called by one thread at a
 // time, behind `serial`.
 open class ObjectStore: PersistentStore, CoordinatorMember, ObjectSpeaking, @unchecked Sendable {

@@ -21,6 +21,7 @@ public struct StoreClassKind: StoreKind {
   }
 
   public var claimsURL: Bool { true }
+  public var isOfProgram: Bool { storeClass is ObjectStore.Type }
 
   public func metadata(at url: URL, options: StoreOptions) throws -> [String: Any] {
     try storeClass.metadataForPersistentStore(with: url)
@@ -48,6 +49,12 @@ public struct StoreClassKind: StoreKind {
     try checkIsFile(destination, to: "replace")
     _ = try metadata(at: source, options: options)
     try Data(contentsOf: source).write(to: destination, options: .atomic)
+  }
+
+  public func hold(
+    _ store: URL, for replacement: URL, options: StoreOptions
+  ) throws -> (any StoreHold)? {
+    UnchangedContent(of: store, for: replacement, kind: self, options)
   }
 
   private func checkIsFile(_ url: URL, to what: String) throws {

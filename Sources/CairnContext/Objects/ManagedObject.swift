@@ -14,7 +14,7 @@ import Foundation
 /// the row into slots of the object's own. Both are read through one pointer.
 // `@exclusivity(unchecked)` below: an object is used by one thread at a time, which its context's
 // confinement sees to, and none of these properties is read or written inside a change of itself:
-// each change is one assignment or one call of a method of the value, which calls nobody else.
+// each change is one assignment or one call of a method of the value, which calls no other code.
 // Checking that while the program runs cost a tenth of a save.
 open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
   /// The object's identity.
@@ -77,7 +77,7 @@ open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
       home: context?.factory.home(ofNew: layout, entity) ?? ObjectHome(newObjectsOf: entity))
     unretainedLayout = UnretainedLayout(layout)
     super.init()
-    flags = context?.factory.traits(of: self) ?? ClassTraits.flags(of: type(of: self))
+    flags = context?.factory.flags(of: self) ?? ObjectClasses.hooks(of: type(of: self)).flags
     adoptDefaults(of: layout)
     if let context { ObjectInsertion(context: context).insert(self) }
   }
@@ -111,12 +111,10 @@ open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
   ///
   /// That is ``entity()`` where the class overrides it, otherwise the one entity of the context's
   /// model that names the class; traps when there is none or more than one.
-  // The second parameter, which nobody gives, lets a subclass declare `init(context:)` itself, as it
+  // The second parameter, which no caller gives, lets a subclass declare `init(context:)` itself, as it
   // may on Apple's platforms, although this one is required.
   public required convenience init(context moc: ManagedObjectContext, _ nothing: Void = ()) {
-    let entity =
-      ClassTraits.namesItsEntity(Self.self)
-      ? Self.entity() : ObjectClasses.entity(of: Self.self, in: moc.requiredModel)
+    let entity = ObjectClasses.entity(namedBy: Self.self, orIn: moc.requiredModel)
     self.init(entity: entity, insertInto: .some(moc))
   }
 
@@ -209,8 +207,8 @@ open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
   /// Announces a change made through ``setPrimitiveValue(_:forKey:)``: the object counts as
   /// changed, and the inverse of a relationship follows when the change ends.
   ///
-  /// Setting a property by key, by a generated accessor or through a mutable collection calls it
-  /// as well, so that a subclass that overrides it hears of those changes; it calls super.
+  /// Setters by key, generated accessors and mutable collections call it as well: a subclass
+  /// overrides it to learn of their changes, and calls super.
   open func willChangeValue(forKey key: String) {
     if !isAnnouncing(key) { ChangeAnnouncement.begin(key, of: self) }
   }

@@ -1,8 +1,8 @@
 /// The members of an ordered relationship in their order, each once.
 ///
 /// A list in pieces: putting a member in or taking one out moves the members of one piece, and to
-/// find where one stands the pieces are counted, not the members. A list that nobody has changed in
-/// its middle is one piece of any length, so that reading it costs nothing more.
+/// find where one stands the pieces are counted, not the members. A list whose middle no change has
+/// touched is one piece of any length, so that reading it costs nothing more.
 struct MemberSequence {
   private struct Piece {
     /// Stays the same while pieces before it come and go.

@@ -17,6 +17,8 @@ enum ObjectClasses {
   private struct State {
     var byEntityName: [String: Entry] = [:]
     var byClassName: [String: Entry] = [:]
+    /// What generated code says that classes override; those that it does not tell of are not in it.
+    var hooks: [ObjectIdentifier: ClassHooks] = [:]
     /// What the runtime said about class names; empty after each registration.
     var lookups: [String: Lookup] = [:]
     /// Models that contexts use, newest last.
@@ -36,9 +38,13 @@ enum ObjectClasses {
   }
   private static let state = Mutex(State())
   private static let changes = Atomic<Int>(0)
+  private static let asked = Atomic<Int>(0)
 
   /// Changes whenever a class was registered; what was looked up before may be different now.
   static var generation: Int { changes.load(ordering: .relaxed) }
+
+  /// How often the runtime was asked for a class, which costs more than the rest of an insert.
+  static var searches: Int { asked.load(ordering: .relaxed) }
 
   static func register(_ type: ManagedObject.Type, forEntityName name: String) {
     state.withLock { state in
@@ -81,9 +87,12 @@ enum ObjectClasses {
     return EntityDescription()
   }
 
-  /// Remembers a class under a name that models use for it.
-  static func learn(_ type: ManagedObject.Type, named name: String) {
+  /// Remembers a class under a name that models use for it, and what it overrides where that is known.
+  static func learn(
+    _ type: ManagedObject.Type, named name: String, overriding members: [String]? = nil
+  ) {
     state.withLock { state in
+      if let members { state.hooks[ObjectIdentifier(type)] = ClassHooks(overriding: members) }
       state.byClassName[name] = Entry(type: type)
       state.lookups = [:]
     }
@@ -108,6 +117,21 @@ enum ObjectClasses {
     return search(bare)
   }
 
+  /// What a class and those above it implement themselves, as far as ``ManagedObject``.
+  static func hooks(of type: ManagedObject.Type) -> ClassHooks {
+    GeneratedModules.load()
+    return state.withLock { state in
+      var hooks: ClassHooks = []
+      var next: AnyClass? = type
+      while let current = next, current != ManagedObject.self {
+        guard let own = state.hooks[ObjectIdentifier(current)] else { return .all }
+        hooks.formUnion(own)
+        next = _getSuperclass(current)
+      }
+      return hooks
+    }
+  }
+
   /// Whether objects of the entity may have a class of the program's.
   static func names(aClassIn entity: EntityDescription) -> Bool {
     guard let name = entity.managedObjectClassName else { return false }
@@ -121,6 +145,7 @@ enum ObjectClasses {
   /// says.
   private static func search(_ bare: String) -> ManagedObject.Type {
     let (before, generation) = (loads, generation)
+    asked.wrappingAdd(1, ordering: .relaxed)
     let type = find(bare)
     state.withLock { state in
       // What was registered meanwhile decides.
@@ -160,6 +185,20 @@ enum ObjectClasses {
           + "init(entity:insertInto:), or \(name).registerClass(forEntityName:) (@_spi(Runtime)).")
     }
     return matches[0]
+  }
+
+  /// The entity of the objects that a class makes for a model: its own where the class overrides
+  /// ``ManagedObject/entity()``, otherwise the one entity of the model that names the class.
+  static func entity(
+    namedBy type: ManagedObject.Type, orIn model: ManagedObjectModel
+  ) -> EntityDescription {
+    guard hooks(of: type).contains(.entity) else { return entity(of: type, in: model) }
+    let named = type.entity()
+    // The class may inherit the method: then this is what the inherited one says.
+    let inherited = entity(of: type)
+    let isInherited =
+      named === inherited || named.managedObjectModel == nil && named.name == inherited.name
+    return isInherited ? entity(of: type, in: model) : named
   }
 
   /// The entity of an object that is made without one and without a context: the class's own, or one
@@ -214,9 +253,15 @@ extension ManagedObject {
   /// Makes objects of entities that name this class in the model instances of `type`.
   ///
   /// For generated code, where a class has another name in Objective-C (`@objc(Name)`).
+  ///
+  /// - Parameter members: The base names of the members of ``ManagedObject`` that the class overrides, those
+  ///   of its superclass left out; nil where that is not known: its objects count as overriding all, which
+  ///   costs time.
   @_spi(Generated) @_spi(Runtime)
-  public static func registerClass(_ type: ManagedObject.Type, named name: String) {
-    ObjectClasses.learn(type, named: name)
+  public static func registerClass(
+    _ type: ManagedObject.Type, named name: String, overriding members: [String]? = nil
+  ) {
+    ObjectClasses.learn(type, named: name, overriding: members)
   }
 
   /// Makes objects of the entity with this name instances of `type`.

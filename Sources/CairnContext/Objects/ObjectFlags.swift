@@ -41,30 +41,30 @@ struct ObjectFlags: OptionSet, Sendable {
   /// In the list that a prefetch is making.
   static let listed = Self(rawValue: 1 << 17)
 
-  /// The class may have announcements of changes of its own; see ``ClassTraits``.
-  @inlinable static var hearsOfChanges: Self { Self(rawValue: 1 << 18) }
-  /// The class may want to do something when it is saved.
-  static let hearsOfSaves = Self(rawValue: 1 << 19)
-  /// The class may have rules of its own.
-  static let hasOwnRules = Self(rawValue: 1 << 20)
-  /// The class may want to do something when it is fetched.
-  static let awakesItself = Self(rawValue: 1 << 21)
-  /// The class may want to know that it is being deleted.
-  static let hearsOfDeletion = Self(rawValue: 1 << 22)
+  /// The class may override the announcements of changes; see ``ClassHooks``.
+  @inlinable static var hasChangeHooks: Self { Self(rawValue: 1 << 18) }
+  /// The class may override what is called at a save.
+  static let hasSaveHooks = Self(rawValue: 1 << 19)
+  /// The class may override what validation calls.
+  static let hasRuleHooks = Self(rawValue: 1 << 20)
+  /// The class may override what is called at a fetch.
+  static let hasFetchHook = Self(rawValue: 1 << 21)
+  /// The class may override what is called at a deletion.
+  static let hasDeletionHook = Self(rawValue: 1 << 22)
 
-  /// Deleted by a cascade that knew key and version only; nobody has needed its values to be deleted.
+  /// Deleted by a cascade that knew key and version only, and did not need its values.
   static let deletedUnread = Self(rawValue: 1 << 23)
 
   /// What an object is between its insertion and the end of that event: whatever is written to it
-  /// is taken back with it, and nobody has been told of it.
+  /// is taken back with it, and the context has told no observer of it.
   @inlinable static var fresh: Self {
     Self(rawValue: inserted.rawValue | eventInserted.rawValue | ownsSlots.rawValue)
   }
 
   /// Whether an attribute's value can be put into its slot without further ado: the object is
-  /// fresh, and its class wants to hear nothing.
+  /// fresh, and its class overrides no announcement.
   @inlinable var takeValuesQuietly: Bool {
-    let asked = Self.fresh.rawValue | Self.awaking.rawValue | Self.hearsOfChanges.rawValue
+    let asked = Self.fresh.rawValue | Self.awaking.rawValue | Self.hasChangeHooks.rawValue
     return rawValue & asked == Self.fresh.rawValue
   }
 

@@ -26,8 +26,8 @@ extension ManagedObject {
     return context
   }
 
-  /// Whether a row can be the object's values: rows are told apart by key within a hierarchy, and a
-  /// damaged file may have one key under two entities.
+  /// Whether a row can be the object's values: a key identifies a row within a hierarchy, and a damaged
+  /// file may have one key under two entities.
   final func fits(_ row: RowSnapshot) -> Bool {
     row.objectID.entity === entity || row.objectID.entity.isKindOf(entity: entity)
   }

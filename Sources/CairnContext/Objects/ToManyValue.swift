@@ -30,7 +30,7 @@ final class ToManyValue {
   private var forgotten: Set<ObjectRef> = []
   /// The members now; meaningful when loaded.
   ///
-  /// A set is made of a few members when somebody asks for it; most that list members do not.
+  /// A set is made of a few members when a caller asks for it; most that list members do not.
   private(set) var members: Set<ManagedObject> {
     get {
       makeSet()

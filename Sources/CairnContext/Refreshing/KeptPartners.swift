@@ -5,7 +5,7 @@ import CairnStore
 ///
 /// An object with unsaved changes takes a newer row beneath them. The other sides of what it keeps
 /// followed the row that it had before; they follow again once every object has its new row, or the
-/// next save would leave the partner that somebody else has given it with a key of its own.
+/// next save would leave the partner that another writer has given it with a key of its own.
 struct KeptPartners {
   let context: ManagedObjectContext
   private var kept: [(object: ManagedObject, slot: Int, stored: AttributeValue)] = []

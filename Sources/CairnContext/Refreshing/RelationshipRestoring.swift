@@ -107,7 +107,7 @@ struct RelationshipRestoring {
 
   /// Reads the members again, with what was added and removed here on top.
   ///
-  /// Links that somebody else has made or cut are followed on their other side.
+  /// The other side follows links that another writer has made or cut.
   func reloadMembers() {
     for (index, relationship) in layout.toManys.enumerated() {
       guard let value = object.touchedToMany(index) else { continue }
@@ -150,7 +150,7 @@ struct RelationshipRestoring {
 
   // MARK: One to one
 
-  /// The object keeps its own value of a one-to-one relationship though somebody else has stored
+  /// The object keeps its own value of a one-to-one relationship though another writer has stored
   /// another one: the partners follow.
   func insist(at slot: Int, over stored: AttributeValue) {
     guard case .toOne(let relationship) = layout.slots[slot].content,
@@ -204,8 +204,8 @@ struct RelationshipRestoring {
 
   // MARK: Deleted all the same
 
-  /// The object's deletion prevails: what somebody else has related to it since is looked after by
-  /// the delete rules too.
+  /// The object's deletion prevails: the delete rules look after what another writer has related to it
+  /// since, too.
   func deleteAgain() {
     for (index, relationship) in layout.toManys.enumerated() {
       object.touchedToMany(index)?.unload(keepingChanges: true)
@@ -235,7 +235,7 @@ struct RelationshipRestoring {
     letMembersGo()
   }
 
-  /// The same for an object that somebody else has deleted and whose values are left alone: what was
+  /// The same for an object that another writer has deleted and whose values are left alone: what was
   /// related to it here is not any more.
   func beReleased() {
     letMembersGo()
@@ -278,7 +278,7 @@ struct RelationshipRestoring {
       if let target = InverseMaintenance.target(of: object, at: slot) { related.append(target) }
     }
     for value in object.toManyValues { related += value?.current ?? [] }
-    // Those that are gone are known as such as long as somebody holds them.
+    // The context knows those that are gone as such as long as this list holds them.
     defer { withExtendedLifetime(related) {} }
     bringUpToDate(related)
     for slot in layout.toOneSlots {
@@ -293,7 +293,7 @@ struct RelationshipRestoring {
   }
 
   /// The object is not deleted any more: those that it belonged to have it again, unless they have
-  /// somebody else by now.
+  /// another partner by now.
   func rejoin() {
     for slot in layout.toOneSlots {
       guard let target = InverseMaintenance.target(of: object, at: slot),

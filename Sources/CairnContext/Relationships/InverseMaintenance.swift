@@ -4,7 +4,7 @@ import CairnModel
 ///
 /// The changes of one side are complete before the other side's begin, so that an observer never
 /// sees an object on two sides. The other side is not loaded for it: what it gains or loses is
-/// kept as a difference until somebody reads it.
+/// kept as a difference until a caller reads it.
 enum InverseMaintenance {
   // MARK: To-one
 

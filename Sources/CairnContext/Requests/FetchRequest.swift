@@ -123,7 +123,7 @@ open class AnyFetchRequest: PersistentStoreRequest {
   ///
   /// With a batch size the fetch reads object IDs only. The results are faults; the first use of
   /// one of them reads its batch, so many rows at the same places of the result, with one query,
-  /// and the prefetched relationships of the batch with one more each. Results that nobody uses
+  /// and the prefetched relationships of the batch with one more each. Results that the program does not use
   /// cost an object without values and no row. Since a Swift array holds its elements, the objects
   /// themselves are made at once, where Core Data's array makes them when they are touched; what
   /// is read, and when, is the same.
@@ -204,7 +204,7 @@ open class AnyFetchRequest: PersistentStoreRequest {
 /// Source: `NSFetchRequest`.
 ///
 /// `ResultType` is a class of managed objects, `ManagedObjectID`, `NSDictionary`, `NSNumber`, or
-/// `any FetchRequestResult`. A request belongs to whoever made it: change it on one thread at a
+/// `any FetchRequestResult`. A request belongs to its maker: change it on one thread at a
 /// time. It can be copied and archived; predicates are archived as their format.
 open class FetchRequest<ResultType: FetchRequestResult>: AnyFetchRequest, NSCoding {
   public override init() { super.init() }

@@ -78,7 +78,7 @@ open class FetchedResultsController<ResultType: FetchRequestResult>: NSObject {
   open var sectionNameKeyPath: String? { tracking.sectionNameKeyPath }
   open var cacheName: String? { tracking.cacheName }
 
-  /// Who hears of changes, not kept alive.
+  /// The object that the controller tells of changes, not kept alive.
   ///
   /// Set it before ``performFetch()``, which decides whether the context is followed.
   open var delegate: (any FetchedResultsControllerDelegate)? {

@@ -8,7 +8,7 @@ import Foundation
 /// Apart from the class, because a delegate is given a controller of another generic type than the
 /// program made; both share this.
 // Unchecked: everything mutable is used on the context's queue, where `performFetch` and the
-// context's notifications run; `deinit` runs when nobody uses it any more.
+// context's notifications run; `deinit` runs when no thread uses it any more.
 final class ResultsTracking: @unchecked Sendable {
   let request: AnyFetchRequest
   let context: ManagedObjectContext
@@ -243,7 +243,7 @@ final class ResultsTracking: @unchecked Sendable {
     tellObjects(difference, from: old, to: new)
     tell { $0.controllerDidChangeContent($1) }
     if missing.isSuperset(of: .all) {
-      // Nobody asked for changes, so there are none to follow.
+      // The delegate asked for no changes, so there are none to follow.
       install(old)
       isTracking = false
       stopObserving()

@@ -35,7 +35,7 @@ struct LinkChanges {
     var added: [ManagedObjectID] = []
     var removed: [ManagedObjectID] = []
     if carriesLinks(relationship) {
-      // What a deleted object was given before it was deleted is nobody's.
+      // A save writes no links that a deleted object was given before it was deleted.
       added = isDeleted ? [] : value.added.map(\.object.objectID)
       removed = value.removed.map(\.object.objectID)
       if relationship.inverseRelationship === relationship {

@@ -2,7 +2,7 @@ import CairnModel
 import CairnStore
 import Foundation
 
-/// An object whose row was changed or deleted by somebody else since it was read.
+/// An object whose row another writer has changed or deleted since it was read.
 ///
 /// There are two kinds. When a context of the same coordinator saved the row,
 /// ``cachedSnapshot`` has the newer values and ``persistedSnapshot`` is nil. When the store has a

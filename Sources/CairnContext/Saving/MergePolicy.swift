@@ -63,8 +63,8 @@ open class MergePolicy: NSObject, @unchecked Sendable {
     if mergeType == .errorMergePolicyType {
       throw CoreDataError(
         .managedObjectMerge,
-        "Could not merge changes: \(list.count) object(s) were changed or deleted by somebody "
-          + "else since they were read. Refresh them and try again, or set a merge policy.",
+        "Could not merge changes: \(list.count) object(s) were changed or deleted elsewhere "
+          + "since they were read. Refresh them and try again, or set a merge policy.",
         userInfo: ["conflictList": list]
       ).asCocoaError
     }

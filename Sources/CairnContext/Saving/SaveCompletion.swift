@@ -2,7 +2,8 @@ import CairnCoordinator
 import CairnModel
 import CairnStore
 
-/// What follows a commit: objects take their stored values, become clean, and everybody is told.
+/// What follows a commit: objects take their stored values and become clean, and the context tells them and
+/// its observers.
 struct SaveCompletion {
   let context: ManagedObjectContext
   private var changes = ObjectChangeSets()
@@ -15,7 +16,7 @@ struct SaveCompletion {
 
   /// Whether what is being taken is all that the context had to save.
   private var isEverything = false
-  /// Whether some object has a class that may want to hear of the save.
+  /// Whether some object has a class that may override what is called at a save.
   private var isAnybodyListening = false
 
   init(context: ManagedObjectContext) { self.context = context }

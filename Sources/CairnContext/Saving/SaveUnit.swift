@@ -17,7 +17,7 @@ struct SaveUnit: ~Copyable {
   /// Changed objects without a difference to what is stored.
   private(set) var unchanged: [ManagedObject] = []
   private(set) var locked: [ManagedObject] = []
-  /// Objects that were given members before anybody noticed that their rows have gone.
+  /// Objects that were given members before the context noticed that their rows have gone.
   private(set) var lost: [ManagedObject] = []
   /// One-to-one relationships whose other side is known by an older row; see ``PartnerCheck``.
   private(set) var partners = PartnerCheck()

@@ -40,7 +40,7 @@ struct ReturningObjects {
 
   /// Makes room in the registry.
   ///
-  /// - Returns: The row, when somebody else has brought it back meanwhile.
+  /// - Returns: The row, when another writer has brought it back meanwhile.
   private func takePlace(of object: ManagedObject) -> RowSnapshot? {
     let id = context.currentID(object.objectID)
     if object.registry != nil { return nil }
@@ -138,7 +138,7 @@ struct ReturningObjects {
     }
   }
 
-  /// A new object is a member nowhere that nobody has said.
+  /// A new object is a member only where the context has made it one.
   private func admit(_ object: ManagedObject, to owner: ManagedObject, at index: Int) {
     let value = owner.toMany(index)
     if value.isLoaded ? value.members.contains(object) : value.added.contains(ObjectRef(object)) {

@@ -58,7 +58,7 @@ final class UndoRecord {
 
 /// How many records need an object that may be out of the context.
 ///
-/// Such an object keeps its relationships, to come back with them. When nobody can bring it back
+/// Such an object keeps its relationships, to come back with them. When no record can bring it back
 /// any more they go, because objects that refer to each other would never be freed.
 // Belongs to the queue of the context, like the records.
 final class UndoHolds {

@@ -3,7 +3,7 @@ import CairnStore
 
 /// A one-to-one relationship that undo or redo changes on one side, by what was recorded.
 ///
-/// The record knows the partner of then. When somebody else has given the object another one since,
+/// The record knows the partner of then. When another writer has given the object another one since,
 /// that one's side is in no record.
 struct UndonePair {
   let object: ManagedObject

@@ -73,7 +73,7 @@ struct UndoAction {
     }
   }
 
-  /// Actions whose target has gone count as everybody's, so that they are swept out.
+  /// An action whose target has gone counts as one about any object, so that it is swept out.
   func isAbout(_ object: AnyObject) -> Bool { target == nil || target === object }
 
   func perform() {

@@ -31,7 +31,7 @@ enum ObjectValidation {
   /// Every property, in the order of their names.
   static func validateProperties(of object: ManagedObject) throws {
     // A class that has rules of its own is asked by key, as key-value validation would.
-    if object.flags.contains(.hasOwnRules) {
+    if object.flags.contains(.hasRuleHooks) {
       try validateByKeys(object)
       return
     }

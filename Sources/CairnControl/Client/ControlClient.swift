@@ -3,7 +3,7 @@ import CairnPlatform
 
 /// Why a call got no proper answer.
 public enum ControlClientError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// Nobody answers at the socket.
+  /// No daemon answers at the socket.
   case unreachable(PlatformError)
   /// The connection broke; the call may or may not have been carried out.
   case disconnected(String)
@@ -132,7 +132,7 @@ public final class ControlClient {
   /// Sends a batch of an import without waiting.
   public func send(_ batch: ImportBatch) throws { try send(frame: batch.message() + [0]) }
 
-  /// Sends any call, checked by nobody; for tools and tests.
+  /// Sends any call without checking it; for tools and tests.
   public func send(_ call: ControlCall) throws {
     try send(frame: MessageFraming.frame(call.message))
   }

@@ -300,7 +300,7 @@ public struct StatusProgress: Codable, Sendable, Hashable {
   static let declaration = "type Progress (done: int, total: ?int)"
 
   public var done: Int
-  /// Nil while nobody knows yet.
+  /// Nil while the daemon does not know it yet.
   public var total: Int?
 
   public init(done: Int, total: Int? = nil) {

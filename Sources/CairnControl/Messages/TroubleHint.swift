@@ -19,9 +19,6 @@ public enum TroubleHint {
     case "incompatible-model":
       "`cairnctl store migrate NAME --dry-run` says what bringing the store to this model changes and "
         + "drops; `--allow-drop` does it"
-    case "policy-differs":
-      "write the same `sync.conflict` into the configurations of all daemons of the replica, and "
-        + "`cairnctl reload` each; it goes on by itself"
     case "migrating": "`cairnctl status` shows how far it is; it goes on by itself"
     case "store-locked":
       "another program keeps it locked: `fuser` names it, for a hub `pg_locks` on the server"

@@ -54,6 +54,13 @@ extension ReplicaStatus.State {
   }
 }
 
+extension StoreDescription {
+  /// The state in the words of the status.
+  public var stateWords: String {
+    role == .replica ? ReplicaStatus.State(rawValue: state)?.words ?? state : state
+  }
+}
+
 extension ReplicaStatus {
   /// The state in words; of a replica that is in sync as far as its direction goes, and not equal, it says
   /// so.

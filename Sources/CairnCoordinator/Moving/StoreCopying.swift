@@ -74,7 +74,7 @@ struct StoreCopying {
     case .conflicts, .sidecarChanged, .rowKeysTaken:
       throw CoreDataError(
         .persistentStoreSave,
-        "The new store \(destination.url?.storePlace ?? "") was written to by somebody else meanwhile."
+        "The new store \(destination.url?.storePlace ?? "") was written to by another program meanwhile."
       )
     }
   }
@@ -104,7 +104,7 @@ struct StoreCopying {
         let members = try source.members(of: relationship, owners: owners)
         for (owner, list) in zip(owners, members) where !list.isEmpty {
           guard let newOwner = ids[owner] else { continue }
-          // A link of a relationship that is its own inverse is told once.
+          // One owner alone tells a link of a relationship that is its own inverse.
           let isMutual = relationship.inverseRelationship === relationship
           let told = list.filter { !isMutual || (places[owner] ?? 0) <= (places[$0] ?? 0) }
           links.append(
@@ -119,7 +119,7 @@ struct StoreCopying {
     return links.filter { !$0.added.isEmpty } + links.filter { $0.added.isEmpty }
   }
 
-  /// Whether the links of a relationship are told from this side.
+  /// Whether this side of a relationship tells its links.
   private static func carriesLinks(_ relationship: RelationshipDescription) -> Bool {
     guard let inverse = relationship.inverseRelationship else { return true }
     guard inverse.isToMany else { return false }

@@ -59,7 +59,7 @@ extension PersistentStoreCoordinator {
     }
     // A class of the program's own may tell nothing of a store that is not open, and what is there is its own business.
     let isElsewhere =
-      !kind.keepsFiles && kind.claimsURL && !(kind.storeClass is any CoordinatorMember.Type)
+      !kind.keepsFiles && kind.claimsURL && !kind.isOfProgram
     if isElsewhere, try !kind.metadata(at: url, options: StoreOptions(options)).isEmpty {
       throw CoreDataError(
         .persistentStoreOpen,
@@ -101,7 +101,7 @@ extension PersistentStoreCoordinator {
     }
   }
 
-  /// The new store takes the old one's place; everybody is told.
+  /// Puts the new store in the old one's place; tells the observers, and posts the notifications.
   private func takeOver(
     from old: PersistentStore, by new: PersistentStore,
     ids: [ManagedObjectID: ManagedObjectID]

@@ -9,7 +9,7 @@ package struct CommitNotice: Sendable {
     case save
     /// A batch request ran inside the store; the row cache still has the old rows.
     case batch
-    /// Somebody else wrote to the same store; which objects is not known here, history tells.
+    /// Another coordinator or process wrote to the same store; which objects is not known here, history tells.
     case remote
   }
 
@@ -19,14 +19,14 @@ package struct CommitNotice: Sendable {
   package let transactionNumber: Int64?
   private let objects: Objects
 
-  /// Listed only when somebody asks: most commits have no observer that does.
+  /// Listed only when an observer asks: most commits have none that does.
   private enum Objects: Sendable {
     case unknown
     case touched(BatchOutcome)
     case written(SaveChangesRequest)
   }
 
-  /// Somebody else has written.
+  /// Another coordinator or process has written.
   package init(remoteChangeOf store: PersistentStore) {
     self.store = store
     origin = .remote
@@ -94,36 +94,5 @@ package struct CommitNotice: Sendable {
       return request.insertions.isEmpty && request.updates.isEmpty && request.deletions.isEmpty
         && request.links.isEmpty
     }
-  }
-}
-
-/// Somebody who wants to know about commits: contexts, and the sync engine.
-package protocol CoordinatorObserver: AnyObject, Sendable {
-  /// Called after each commit, on the thread that committed, with no lock held.
-  ///
-  /// - Parameter source: The observer that asked for the commit, which need not act on it.
-  func coordinator(
-    _ coordinator: PersistentStoreCoordinator, didCommit notice: CommitNotice,
-    by source: (any CoordinatorObserver)?)
-
-  /// Called after a store was taken out, with no lock held.
-  func coordinator(
-    _ coordinator: PersistentStoreCoordinator, didRemove store: PersistentStore)
-
-  /// Called after a store was taken out for another with the same contents, with no lock held.
-  ///
-  /// - Parameter ids: Each object's new ID.
-  func coordinator(
-    _ coordinator: PersistentStoreCoordinator, didMove old: PersistentStore,
-    to new: PersistentStore, ids: [ManagedObjectID: ManagedObjectID])
-}
-
-extension CoordinatorObserver {
-  /// To somebody who does not follow objects, the old store is gone.
-  package func coordinator(
-    _ coordinator: PersistentStoreCoordinator, didMove old: PersistentStore,
-    to new: PersistentStore, ids: [ManagedObjectID: ManagedObjectID]
-  ) {
-    self.coordinator(coordinator, didRemove: old)
   }
 }

@@ -16,7 +16,7 @@ extension Notification.Name {
   /// Object: the store.
   public static let NSPersistentStoreCoordinatorWillRemoveStore = Notification.Name(
     "NSPersistentStoreCoordinatorWillRemoveStoreNotification")
-  /// A store with the remote-change option was written to, by anybody.
+  /// A program, this one included, wrote to a store with the remote-change option.
   ///
   /// Object: the coordinator. Posted on a background queue; several commits may be announced by one
   /// notification.

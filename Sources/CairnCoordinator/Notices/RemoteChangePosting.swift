@@ -43,10 +43,10 @@ final class RemoteChangePosting: Sendable {
     state.withLock { $0.announced[ObjectIdentifier(store)] = nil }
   }
 
-  /// Announces that somebody wrote to the store, if it was opened with that option.
+  /// Announces that a writer committed to the store, if it was opened with that option.
   ///
-  /// Where history is kept, only if it went on since the last time: commits of bookkeeping are
-  /// nobody's business, and a commit that is noticed twice is announced once.
+  /// Where history is kept, only if it went on since the last time: commits of bookkeeping
+  /// concern no program, and a commit that is noticed twice is announced once.
   func announce(_ store: PersistentStore, of coordinator: PersistentStoreCoordinator) {
     guard store.configuration.options.postsRemoteChanges else { return }
     let id = ObjectIdentifier(store)

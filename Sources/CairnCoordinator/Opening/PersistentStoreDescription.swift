@@ -56,7 +56,7 @@ open class PersistentStoreDescription: NSObject, NSCopying {
     set { setOption(NSNumber(value: newValue), forKey: StoreOptionKey.readOnly) }
   }
 
-  /// Seconds to wait for a store that somebody else has locked.
+  /// Seconds to wait for a store that another program has locked.
   ///
   /// Default 240.
   open var timeout: TimeInterval {

@@ -1,3 +1,4 @@
+import CairnModel
 import CairnStore
 import Foundation
 import Synchronization
@@ -28,5 +29,31 @@ enum StoreKindRegistry {
       .persistentStoreInvalidType,
       "There is no store type \"\(type)\". Known types: \(known). Register others with "
         + "PersistentStoreCoordinator.registerStoreKind(_:) (@_spi(Stores)).")
+  }
+}
+
+extension PersistentStoreCoordinator {
+  /// Finds the kind of a type among the built-in and the registered ones.
+  package func kind(ofType type: String) throws -> any StoreKind {
+    try StoreKindRegistry.kind(ofType: type, builtIn: builtInKinds)
+  }
+
+  /// Makes a kind of store known to all coordinators of the process; one with the same type, a
+  /// built-in one too, is replaced for stores added from now on.
+  @_spi(Stores)
+  public static func registerStoreKind(_ kind: any StoreKind) {
+    StoreKindRegistry.register(kind)
+  }
+
+  /// Forgets a kind that was registered.
+  @_spi(Stores)
+  public static func unregisterStoreKind(ofType type: String) {
+    StoreKindRegistry.unregister(type: type)
+  }
+
+  /// A coordinator that knows the same kinds of store, for another version of the model.
+  package func sibling(for model: ManagedObjectModel) -> PersistentStoreCoordinator {
+    PersistentStoreCoordinator(
+      managedObjectModel: model, storeKinds: builtInKinds, migrator: migrator)
   }
 }

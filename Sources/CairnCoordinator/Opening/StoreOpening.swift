@@ -139,7 +139,7 @@ struct StoreOpening {
   private func migrateOwnKind() throws {
     guard options.migratesAutomatically, !options.ignoresVersioning, let url,
       url.isFileURL
-        ? kind.storeClass is any CoordinatorMember.Type
+        ? kind.isOfProgram
           && FileManager.default.fileExists(atPath: url.path)
         : kind.storeClass.inPlaceMigration != nil,
       let metadata = try? kind.metadata(at: url, options: options),

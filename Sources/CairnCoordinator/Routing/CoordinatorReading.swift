@@ -225,7 +225,7 @@ extension PersistentStoreCoordinator {
     routing.managedObjectID(forURIRepresentation: url, model: managedObjectModel)
   }
 
-  /// Drops cached rows that somebody else has changed; the next read asks the stores.
+  /// Drops cached rows that another writer has changed; the next read asks the stores.
   package func forgetRows(_ ids: [ManagedObjectID]) {
     for (store, places) in routing.groups(of: ids) {
       rows.commit([], deleted: places.map { ids[$0] }, in: store.identity)

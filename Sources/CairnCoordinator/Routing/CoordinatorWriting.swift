@@ -2,8 +2,10 @@ import CairnModel
 import CairnStore
 import Foundation
 
-/// What contexts write through a coordinator. Synchronous, from any thread; no lock is held while a
-/// store works or an observer is told.
+/// What contexts write through a coordinator.
+///
+/// Synchronous, from any thread; the coordinator holds no lock while a store works or it tells an
+/// observer.
 extension PersistentStoreCoordinator {
   /// The store that a new object of the entity goes to when nothing else was decided: the first
   /// writable one whose configuration has the entity.
@@ -15,13 +17,13 @@ extension PersistentStoreCoordinator {
 
   /// Writes to one store: everything or nothing.
   ///
-  /// Then the row cache has the new rows, observers are told, and remote change notifications go
-  /// out.
+  /// Then the row cache has the new rows, and the coordinator tells the observers and posts remote
+  /// change notifications.
   ///
   /// - Parameters:
   ///   - source: The observer that asks for it, named to the others.
   ///   - holdsInsertions: Whether the row cache is to keep the new rows for the caller, as
-  ///     ``retainRows(_:)`` does; not where stores want to hear of that.
+  ///     ``retainRows(_:)`` does; not where stores have methods for that.
   ///   - cachesNewRows: Whether the row cache takes rows that it does not have; sync, which writes rows
   ///     that no object asks for, leaves them out.
   ///   - noteConflicts: Called with conflicts before the row cache learns of the newer rows.
@@ -108,8 +110,9 @@ extension PersistentStoreCoordinator {
     return touched
   }
 
-  /// To be called by whoever notices that somebody else, another coordinator or process, wrote to
-  /// the store: observers are told and remote change notifications go out.
+  /// The watch on a store calls this when another coordinator or process wrote to the store.
+  ///
+  /// Tells the observers and posts remote change notifications.
   package func storeDidChangeRemotely(_ store: PersistentStore) {
     announce(CommitNotice(remoteChangeOf: store), by: nil)
   }

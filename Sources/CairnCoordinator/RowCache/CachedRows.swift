@@ -26,7 +26,7 @@ struct CachedRow {
     references += 1
   }
 
-  /// Whether it is a row whose object nobody holds.
+  /// Whether it is a row whose object no context holds.
   var isUnclaimed: Bool { references <= 0 && snapshot != nil }
 }
 
@@ -36,7 +36,7 @@ struct CachedRow {
 /// backward-shift deletion, so there are no tombstones; see ``KeyPlacement``.
 struct CachedRows {
   private(set) var count = 0
-  /// How many rows nobody holds.
+  /// How many rows no context holds.
   private(set) var unclaimedCount = 0
   /// Key and row side by side: one line of the processor's cache has two.
   private struct Entry {
@@ -147,7 +147,7 @@ struct CachedRows {
 
   private mutating func grow() { rebuild(capacity: max(16, entries.count * 2)) { _ in true } }
 
-  /// Drops the rows that nobody holds.
+  /// Drops the rows that no context holds.
   mutating func removeUnclaimed() {
     if unclaimedCount == 0 { return }
     let left = count - unclaimedCount

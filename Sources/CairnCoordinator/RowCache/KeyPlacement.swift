@@ -2,7 +2,7 @@
 ///
 /// Keys are dense numbers that come in order. Eight neighbours share a cache line, which saves a miss
 /// a question; the groups are scattered. Groups that stood side by side as well would be one run as
-/// long as the table, and whoever takes an entry out has to go to the end of its run.
+/// long as the table, and a removal has to go to the end of its run.
 @usableFromInline package enum KeyPlacement {
   /// Whether a table is full enough to grow before it takes one entry more.
   ///

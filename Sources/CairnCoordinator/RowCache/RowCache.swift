@@ -6,7 +6,7 @@ import Synchronization
 /// The committed rows that contexts of one coordinator share.
 ///
 /// A row stays as long as some context holds its object (``retain(_:)``, ``release(_:)``); rows
-/// that nobody came to hold are swept once there are many. Ages use the system's uptime, so that
+/// that no context came to hold are swept once there are many. Ages use the system's uptime, so that
 /// a changed clock makes nothing stale. All mutable state is inside `state`.
 final class RowCache: Sendable {
   /// The rows of one entity hierarchy of one store.
@@ -51,7 +51,7 @@ final class RowCache: Sendable {
       }
     }
 
-    /// Drops the rows of earlier reads that nobody came to hold, once they are many: a thousand,
+    /// Drops the rows of earlier reads that no context came to hold, once they are many: a thousand,
     /// and an eighth of what there is, so that looking through all is paid for.
     mutating func sweep() {
       if rows.unclaimedCount >= max(RowCache.unclaimedLimit, rows.count / 8) {

@@ -1,4 +1,4 @@
-// Everything the daemon is told, checked and typed.
+// All settings of the daemon, checked and typed.
 
 /// The daemon's configuration after reading, merging and checking.
 ///

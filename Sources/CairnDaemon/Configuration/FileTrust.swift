@@ -8,9 +8,9 @@ import Foundation
 enum FileTrust {
   /// Whom a mode must keep out.
   enum Others {
-    /// Everybody but the owner.
+    /// All users but the owner.
     case all
-    /// Everybody but the owner and the group, which may be that of applications.
+    /// All users but the owner and the group, which may be that of applications.
     case world
 
     fileprivate var bits: UInt32 { self == .all ? 0o022 : 0o002 }

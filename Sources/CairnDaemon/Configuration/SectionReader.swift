@@ -17,7 +17,7 @@ final class ProblemCollector {
 
 /// A reader of one group of keys.
 ///
-/// A key nobody asked for is a problem when `finish` is called.
+/// ``finish()`` reports each key that no caller has asked for.
 final class SectionReader {
   let path: String
   let origin: ConfigurationOrigin

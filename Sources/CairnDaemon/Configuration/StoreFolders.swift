@@ -1,4 +1,5 @@
-// Where the replicas may lie that a member of the admin group adds.
+// Where stores may lie: the folders of replicas that a member of the admin group adds, and names that no store
+// can have.
 import CairnPlatform
 import Foundation
 
@@ -63,5 +64,18 @@ struct StoreFolders: Sendable {
   private static func resolved(_ folder: String) -> String? {
     let path = URL(fileURLWithPath: folder).resolvingSymlinksInPath().path
     return (try? FileFacts(path: path))?.isFolder == true ? path : nil
+  }
+}
+
+/// Names that files of stores cannot have.
+enum StorePath {
+  /// What SQLite adds to a store's name for files of its own, which a store must not take the place of.
+  private static let companions = ["-wal", "-shm", "-journal"]
+
+  /// What keeps a file of this path from being a store's; nil when nothing does.
+  static func problem(_ path: String) -> String? {
+    companions.first(where: path.hasSuffix).map {
+      "SQLite keeps files whose names end in \"\($0)\" beside stores"
+    }
   }
 }

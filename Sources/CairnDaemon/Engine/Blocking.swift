@@ -27,7 +27,7 @@ enum Blocking {
   }
 
   /// Waits for work, but not longer than `limit`, and no longer once the task is cancelled; the work
-  /// goes on then without anybody who waits for it.
+  /// goes on then without a caller.
   ///
   /// - Returns: whether it has ended.
   @discardableResult

@@ -176,7 +176,7 @@ extension ControlError {
       .anotherStore, .modelChanged, .notAStore,
       .storeLocked, .storeReadOnly, .diskFull, .diskFailed, .storeDamaged, .damagedBookkeeping,
       .contention, .clockSkew, .recordsHeld, .notSyncing,
-      .awaitingApproval, .invalidConfiguration, .policyDiffers, .failed:
+      .awaitingApproval, .invalidConfiguration, .failed:
       self = .storeUnavailable(
         name: replica, code: error.code.rawValue, reason: error.message)
     case .noSuchRecord, .noSuchProperty, .noSuchConflict, .notQuarantined, .notAllowed,
@@ -187,7 +187,7 @@ extension ControlError {
 }
 
 extension ControlError {
-  /// What a verb threw, as an answer to its caller; nil for what nobody has declared.
+  /// What a verb threw, as an answer to its caller; nil for an undeclared error.
   ///
   /// - Parameter store: The store that the verb works on, for errors that do not know it.
   init?(describing error: any Error, store: String) {

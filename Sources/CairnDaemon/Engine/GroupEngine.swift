@@ -226,8 +226,8 @@ actor GroupEngine {
     }
   }
 
-  /// Purges the stores and compares every replica with the local store now and then, and logs what came
-  /// of it.
+  /// Purges the stores and compares every replica with the local store, each when it is due, and logs what
+  /// came of it.
   private func upkeep(_ engine: SyncEngine) -> Task<Void, Never> {
     let interval = configuration.sync.verifyEvery
     let (logger, figures, group) = (logger, figures, running)

@@ -63,7 +63,7 @@ struct ReplicaReport {
     }
     if replica.firstSyncProgress != nil, isOpen { return .firstSync }
     if isTroubled { return .unavailable }
-    // Open, but nobody knows how it stands before the first pass is complete.
+    // Open, but the engine does not know how it stands before the first pass is complete.
     if replica.phase == .opening || replica.lastPass == nil { return .opening }
     let isBehind =
       (replica.lagTransactions ?? 0) > 0 || replica.held.count > 0 || replica.differences != nil

@@ -187,12 +187,13 @@ struct StoreRestore: Sendable {
   /// Holds writers off from before the copy is made that is kept until the other content is there.
   private func exchange(with staged: String, keeping making: StagedFolder) throws {
     let coordinator = PersistentStoreCoordinator(managedObjectModel: model)
-    guard let kind = try coordinator.kind(ofType: StoreTypeName.sqlite) as? any StoreHolding else {
-      throw Self.refusal("no-file", "the local store's type cannot be replaced")
-    }
+    let kind = try coordinator.kind(ofType: StoreTypeName.sqlite)
     let hold = try kind.hold(
       URL(fileURLWithPath: local), for: URL(fileURLWithPath: staged),
       options: StoreOptions([StoreOptionKey.timeout: 10]))
+    guard let hold else {
+      throw Self.refusal("no-file", "the local store's type cannot be replaced")
+    }
     defer { hold.release() }
     try copy(
       local, to: "\(making.path)/\(URL(fileURLWithPath: local).lastPathComponent)", as: .keeping)

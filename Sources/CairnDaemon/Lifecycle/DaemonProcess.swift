@@ -64,7 +64,7 @@ public struct DaemonProcess: Sendable {
 
   /// Runs until told to stop.
   public func run() async -> ExitStatus {
-    ProcessConduct.ignoreBrokenPipes()
+    ProcessConduct.letWritesFail()
     ProcessConduct.ignoreServiceSignals()
     // A daemon rather stops, and is started again, than write what two threads made at once.
     ConcurrencyDebug.turnOn()
@@ -253,7 +253,7 @@ public struct DaemonProcess: Sendable {
       limits: limits)
   }
 
-  /// Where everybody but root is the same stranger, no group has a role, whatever the configuration says.
+  /// Where the kernel shows all users but root as one stranger, no group has a role, whatever the configuration says.
   private static func hiddenUsers(_ path: String) -> ConfigurationProblem {
     ConfigurationProblem(
       origin: ConfigurationOrigin(source: path), key: "control.adminGroup",
@@ -272,7 +272,7 @@ public struct DaemonProcess: Sendable {
     return error
   }
 
-  /// Tells everybody who may be listening what is wrong with the configuration.
+  /// Tells the service manager, the log and the clients that wait what is wrong with the configuration.
   private func refuseToStart(_ error: any Error, activation: SocketActivation) -> ExitStatus {
     let problems = (error as? ConfigurationInvalid)?.problems.map(\.description) ?? ["\(error)"]
     let invalid = 22

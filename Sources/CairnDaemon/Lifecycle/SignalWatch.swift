@@ -11,7 +11,8 @@ struct SignalWatch: Sendable {
   /// Takes the signals over from the system; those that come from now on wait for
   /// ``run(_:report:)``.
   ///
-  /// Before anybody is told that the daemon is up: whoever stops it then must find it listening.
+  /// To be made before the daemon says that it is up: a service manager or operator that stops it then must
+  /// find it listening.
   init() async {
     signals = await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup, .sigusr1)
   }

@@ -1,53 +1,53 @@
 // Writes log lines to journald with all their fields.
+import CSystemd
 import CairnPlatform
 import Foundation
 import Logging
 
-/// A connection to journald, shared by all handlers.
-public final class JournalConnection: Sendable {
-  private let socket: DatagramSocket
-  private let path: String
+/// Sends entries to journald, through libsystemd.
+public struct SystemdJournal: Sendable {
+  private let send: @Sendable (SystemdJournalEntry) -> Int32
 
-  /// Where journald listens.
-  public static let standardPath = "/run/systemd/journal/socket"
-
-  /// Opens a socket; nothing is sent yet.
-  public init(path: String = JournalConnection.standardPath) throws {
-    socket = try DatagramSocket()
-    self.path = path
+  /// Sends to the journal of this machine.
+  ///
+  /// libsystemd says nothing where no journald was ever started; ``isThere`` tells.
+  public static let system = SystemdJournal { entry in
+    entry.withFields { sd_journal_sendv($0.baseAddress, Int32($0.count)) }
   }
 
-  /// Waits until journald has taken everything, a moment at most.
-  func settle() {
-    socket.waitUntilRead(timeout: .milliseconds(500))
-    // It looks at the process next.
-    Thread.sleep(forTimeInterval: 0.01)
-  }
+  /// Whether this machine has a journal to write to.
+  public static var isThere: Bool { (try? FileFacts(path: "/run/systemd/journal/socket")) != nil }
 
-  /// Sends an entry; one too big for a datagram goes as a sealed memory file.
-  func send(_ entry: SystemdJournalEntry) throws {
-    let bytes = entry.bytes
-    do {
-      try socket.send(bytes, to: path)
-    } catch let error as PlatformError where error.code == .tooBig || error.code == .noBuffers {
-      try socket.send(attaching: SealedMemory(name: "cairnd-journal", bytes: bytes), to: path)
+  /// Sends to a closure, for tests; it answers as libsystemd does, with 0 or a negative error number.
+  init(send: @escaping @Sendable (SystemdJournalEntry) -> Int32) { self.send = send }
+
+  /// - Throws: ``CairnPlatform/PlatformError`` when journald does not take it.
+  func callAsFunction(_ entry: SystemdJournalEntry) throws {
+    let answer = send(entry)
+    if answer < 0 {
+      throw PlatformError("write to the journal", code: ErrnoCode(rawValue: -answer))
     }
   }
+
+  /// Gives journald the time to read what was sent last, and to look at the process after it.
+  ///
+  /// libsystemd does not tell when that has happened.
+  func settle() { Thread.sleep(forTimeInterval: 0.25) }
 }
 
-/// A log handler for journald's native protocol.
+/// A log handler for the journal.
 public struct JournalLogHandler: LogHandler {
   public var logLevel: Logger.Level = .info
   public var metadata: Logger.Metadata = [:]
   public var metadataProvider: Logger.MetadataProvider?
   private let label: String
-  private let connection: JournalConnection
+  private let journal: SystemdJournal
   private let fallback: StreamLogHandler
 
-  /// Logs to `connection`, and to standard error when journald does not answer.
-  public init(label: String, connection: JournalConnection) {
+  /// Logs to `journal`, and to standard error when journald does not answer.
+  public init(label: String, journal: SystemdJournal) {
     self.label = label
-    self.connection = connection
+    self.journal = journal
     fallback = StreamLogHandler(label: label, format: .logfmt)
   }
 
@@ -58,7 +58,7 @@ public struct JournalLogHandler: LogHandler {
 
   public func log(event: LogEvent) {
     do {
-      try connection.send(entry(event))
+      try journal(entry(event))
     } catch {
       fallback.log(event: event)
     }

@@ -6,7 +6,7 @@ import Logging
 public struct LogDestination: Sendable {
   private let makeHandler: @Sendable (String) -> any LogHandler
   private let shared: SharedLogLevel
-  private let journal: JournalConnection?
+  private let journal: SystemdJournal?
   /// The last lines, as a support bundle has them.
   let recorder: FlightRecorder
 
@@ -17,11 +17,11 @@ public struct LogDestination: Sendable {
     let recorder = FlightRecorder(
       folder: VariableExpansion.folder("RUNTIME_DIRECTORY", in: environment))
     self.recorder = recorder
-    var journal: JournalConnection?
+    var journal: SystemdJournal?
     switch section.format {
-    case .journal: journal = try? JournalConnection()
+    case .journal: journal = SystemdJournal.isThere ? .system : nil
     case .auto:
-      if Self.leadsToJournal(environment) { journal = try? JournalConnection() }
+      if Self.leadsToJournal(environment) { journal = .system }
     case .logfmt, .json: break
     }
     let format: StreamLogHandler.Format = section.format == .json ? .json : .logfmt
@@ -30,7 +30,7 @@ public struct LogDestination: Sendable {
       let memory = StreamLogHandler(label: label, format: .logfmt) { recorder.add($0) }
       if let journal {
         return LeveledLogHandler(
-          JournalLogHandler(label: label, connection: journal), memory, level)
+          JournalLogHandler(label: label, journal: journal), memory, level)
       }
       return LeveledLogHandler(StreamLogHandler(label: label, format: format), memory, level)
     }

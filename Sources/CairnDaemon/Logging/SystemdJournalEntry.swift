@@ -1,9 +1,8 @@
-// An entry in the journal's native form.
+// An entry in the journal's terms.
+import Foundation
 import Logging
 
-/// Fields and bytes of one journal entry.
-///
-/// Always in the length form: no value can become a field.
+/// The fields of one journal entry.
 struct SystemdJournalEntry: Sendable {
   private(set) var fields: [(name: String, value: String)] = []
 
@@ -12,18 +11,21 @@ struct SystemdJournalEntry: Sendable {
     fields.append((Self.fieldName(name), value))
   }
 
-  /// The entry as journald reads it.
-  var bytes: [UInt8] {
+  /// Calls `body` with the fields as libsystemd takes them, `NAME=value` each, whose memory is there for that long.
+  ///
+  /// No value can become a field: libsystemd sends one that has line breaks with its length.
+  func withFields<Result>(_ body: (UnsafeBufferPointer<iovec>) -> Result) -> Result {
     var bytes: [UInt8] = []
-    for (name, value) in fields {
-      bytes.append(contentsOf: name.utf8)
-      bytes.append(0x0A)
-      let text = Array(value.utf8)
-      withUnsafeBytes(of: UInt64(text.count).littleEndian) { bytes.append(contentsOf: $0) }
-      bytes.append(contentsOf: text)
-      bytes.append(0x0A)
+    let ends = fields.map { name, value in
+      bytes.append(contentsOf: "\(name)=\(value)".utf8)
+      return bytes.count
     }
-    return bytes
+    return bytes.withUnsafeMutableBytes { bytes in
+      let parts = zip([0] + ends, ends).map { start, end in
+        iovec(iov_base: bytes.baseAddress.map { $0 + start }, iov_len: end - start)
+      }
+      return parts.withUnsafeBufferPointer(body)
+    }
   }
 
   /// `replicaKind` becomes `CAIRN_REPLICA_KIND`, `errno` stays `ERRNO`.

@@ -1,4 +1,4 @@
-// Tells systemd how the service is doing, through libsystemd.
+// Tells systemd how the service is doing, through libsystemd, and asks how often it wants to hear that.
 import CSystemd
 import CairnPlatform
 
@@ -27,4 +27,14 @@ public struct ServiceNotifier: Sendable {
 
   /// Has it close what it keeps under a name.
   func forget(_ name: String) { send(.forgetDescriptor(name: name), nil) }
+}
+
+/// The watchdog that the unit asks for.
+enum WatchdogInterval {
+  /// The time after which systemd ends a silent service; nil when it does not watch this process.
+  static func requested() -> Duration? {
+    var microseconds: UInt64 = 0
+    guard sd_watchdog_enabled(0, &microseconds) > 0, microseconds > 0 else { return nil }
+    return .microseconds(Int64(clamping: microseconds))
+  }
 }

@@ -11,7 +11,7 @@ public struct SocketActivation: Sendable {
   public let metrics: [OwnedDescriptor]
   /// The control socket that an earlier process of this service made and systemd has kept.
   public let kept: OwnedDescriptor?
-  /// Names of sockets that nobody here wants; they were closed.
+  /// Names of sockets that the daemon does not want; it has closed them.
   public let unknown: [String]
 
   /// Takes over the passed sockets once; a second call finds none.

@@ -5,8 +5,8 @@ import Foundation
 /// A folder beside a store, in which a migration makes the new file before it takes the old one's
 /// place.
 ///
-/// For `App.sqlite` it is in `.App.sqlite.migrating`, and locked for as long as the migration runs; one
-/// that nobody has locked was left by a crash.
+/// For `App.sqlite` it is in `.App.sqlite.migrating`, and locked for as long as the migration runs; a
+/// crash has left one that no process has locked.
 package struct MigrationFolder {
   package let url: URL
   private let parent: URL

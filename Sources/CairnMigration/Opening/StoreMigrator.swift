@@ -7,8 +7,8 @@ import Foundation
 
 /// Migrates stores when they are opened: by stages, by the program's mapping models, or object by
 /// object where the store type cannot do it in place.
-// Unchecked: the closure is given once by whoever makes the migrator and may be called on any
-// thread; the rest is immutable.
+// Unchecked: the maker of the migrator gives the closure once, and any thread may call it; the rest is
+// immutable.
 package struct StoreMigrator: StoreMigrating, @unchecked Sendable {
   /// A container over one open store, for the handlers of stages.
   package typealias MakeContainer = (ManagedObjectModel, MigrationStore) throws -> StageContainer
@@ -92,7 +92,7 @@ package struct StoreMigrator: StoreMigrating, @unchecked Sendable {
       manager.progressReport = { report(Double($0)) }
     }
     defer { temporary.removeFiles() }
-    let hold = try (request.kind as? any StoreHolding)?.hold(
+    let hold = try request.kind.hold(
       store.url, for: temporary.url, options: request.options)
     defer { hold?.release() }
     if try isMigrated(request) { return }
@@ -103,7 +103,7 @@ package struct StoreMigrator: StoreMigrating, @unchecked Sendable {
       at: request.url, withStoreAt: temporary.url, options: request.options)
   }
 
-  /// Whether somebody else has brought the store to the model while this one waited for it.
+  /// Whether another migration has brought the store to the model while this one waited for it.
   private func isMigrated(_ request: StoreMigrationRequest) throws -> Bool {
     let now = try request.kind.metadata(at: request.url, options: request.options)
     return request.model.isConfiguration(

@@ -254,3 +254,10 @@ open class MigrationManager: NSObject, KeyValueReading, MessageAnswering {
     if let cancellation { throw cancellation }
   }
 }
+
+// Stores name it before there is a coordinator that could have been given it: see ``MigrationManagerClass``. The
+// linker collects functions that run before main.
+@section(".init_array") @used
+private let standardManager: @convention(c) () -> Void = {
+  MigrationManagerClass.set(MigrationManager.self)
+}

@@ -68,7 +68,7 @@ public struct ModelFileError: Error, Sendable, CustomStringConvertible, Localize
 /// A few bytes can stand for any number of properties where composites hold composites.
 package enum ModelFileLimits {
   package static let properties = 100_000
-  /// Nobody reads more problems than this.
+  /// An error lists no more problems than this: no reader goes through more.
   package static let problems = 1000
   /// How deep composites may hold composites.
   package static let compositeDepth = 16

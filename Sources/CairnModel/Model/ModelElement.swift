@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// What models, entities, properties and indexes have in common: they can be changed until a
 /// coordinator takes the model, and never again after.
@@ -49,4 +50,22 @@ open class ModelElement: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
 
   /// The element and its parts as text, in the manner of Core Data.
   open override var description: String { ModelDescribing.text(of: self) }
+}
+
+/// The `userInfo` of a model element, which may change while the model is in use on many threads.
+// Unchecked: the one property is used under the mutex; what the values themselves are is up to the
+// program that puts them there, as for all that it shares.
+final class Annotations: @unchecked Sendable {
+  private let mutex = Mutex<Void>(())
+  private var current: [AnyHashable: Any]? = [:]
+
+  var values: [AnyHashable: Any]? {
+    get { mutex.withLock { _ in current } }
+    set {
+      // Given up outside of the lock: whatever is freed then may ask for annotations.
+      var old: [AnyHashable: Any]?
+      mutex.withLock { _ in (old, current) = (current, newValue) }
+      withExtendedLifetime(old) {}
+    }
+  }
 }

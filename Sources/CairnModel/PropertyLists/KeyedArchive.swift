@@ -14,7 +14,7 @@ package enum ArchivedValue {
 
 /// A keyed archive (`NSKeyedArchiver`): a property list whose `$objects` refer to each other by UID.
 ///
-/// Nothing is instantiated; whoever reads an archive asks objects for their fields.
+/// Nothing is instantiated; the reader of an archive asks objects for their fields.
 package final class KeyedArchive {
   let list: BinaryPropertyList
   /// The number in the list of each archived object, by UID.

@@ -89,7 +89,7 @@ public enum ObjectKey: Hashable, Sendable {
 // by ``becomePermanent(in:key:)``, while the caller has the one reference there is; only NSObject, the
 // superclass, is not declared Sendable.
 public final class ManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
-  // `@exclusivity(unchecked)`: written in one assignment each, by nobody else meanwhile; see above.
+  // `@exclusivity(unchecked)`: written in one assignment each, by one caller alone; see above.
   @exclusivity(unchecked)
   @usableFromInline final var home: ObjectHome
   /// The key, which the home tells how to read.
@@ -172,7 +172,7 @@ public final class ManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
 
   /// Makes a temporary ID permanent, where a new ID would take its place and this one would go.
   ///
-  /// Only the object that has the ID may know it: whoever else holds one sees it unchanged for
+  /// Only the object that has the ID may know it: any other holder of one sees it unchanged for
   /// ever.
   package func becomePermanent(in home: ObjectHome, key: Int64) {
     self.home = home

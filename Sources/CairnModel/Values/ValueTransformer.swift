@@ -99,7 +99,7 @@ public struct ValueTransformerName: RawRepresentable, Hashable, Sendable, Expres
   /// the same form, and classes that are not allowed are refused.
   public static let keyedUnarchiveFromDataTransformerName = ValueTransformerName(
     "NSKeyedUnarchiveFromData")
-  /// Archives that are not keyed; nobody reads them here, so no transformer has this name.
+  /// Archives that are not keyed; Cairn does not read them, so no transformer has this name.
   public static let unarchiveFromDataTransformerName = ValueTransformerName("NSUnarchiveFromData")
   /// Whether a value is nil.
   public static let isNilTransformerName = ValueTransformerName("NSIsNil")

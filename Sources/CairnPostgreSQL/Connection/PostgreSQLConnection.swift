@@ -91,7 +91,7 @@ package final class PostgreSQLConnection: @unchecked Sendable {
     TransactionStatus(rawValue: libpq.transactionStatus(handle)) ?? .unknown
   }
 
-  /// Whether the connection may serve someone else: it works, and no transaction is open on it.
+  /// Whether the connection may serve another caller: it works, and no transaction is open on it.
   var isReusable: Bool {
     end == nil && libpq.status(handle) == 0 && transactionStatus == .idle
   }

@@ -9,8 +9,9 @@ struct NumberedStatement {
   /// The values by their numbers.
   let values: [AttributeValue]
 
-  /// - Parameter sharesParameters: Whether equal values get one number. Expressions that must be one and the same, such as
-  ///   those of GROUP BY, are told by their text; but a text that depends on the values is seldom prepared already.
+  /// - Parameter sharesParameters: Whether equal values get one number. The server tells by their text which
+  ///   expressions are one and the same, as those of GROUP BY must be; but a text that depends on the values is seldom
+  ///   prepared already.
   init(_ fragment: SQLFragment, sharesParameters: Bool = false) throws {
     var numbers: [Int] = []
     var values: [AttributeValue] = []

@@ -25,7 +25,7 @@ struct StoreState: Sendable, Equatable {
   let keepsHistory: Bool
   /// Counts the migrations.
   let version: Int64
-  /// Whether commits are told to those who listen.
+  /// Whether each commit notifies the programs that listen.
   var announces = false
 
   /// - Parameter rows: Those of ``query(in:)``.

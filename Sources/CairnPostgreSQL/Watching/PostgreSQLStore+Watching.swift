@@ -31,7 +31,7 @@ extension PostgreSQLStore: CommitWatching {
 
   package var noticesCommits: Bool { currentWatch?.isListening ?? false }
 
-  /// Nothing while the server tells of commits: many programs that ask now and then are work for it.
+  /// Does nothing while the server tells of commits: many programs that ask at intervals are work for it.
   package func lookForCommits() {
     if !noticesCommits { currentWatch?.look() }
   }

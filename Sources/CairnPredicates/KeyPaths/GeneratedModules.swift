@@ -20,7 +20,7 @@ public enum GeneratedModules {
   /// Lets the modules that were registered since the last call describe themselves.
   package static func load() {
     guard isWaiting.load(ordering: .acquiring) else { return }
-    // One at a time, and everybody waits: who comes second must find the names.
+    // One at a time, and every caller waits: one that comes second must find the names.
     loading.withLock { _ in
       let functions = waiting.withLock { functions in
         defer { functions = [] }

@@ -14,7 +14,7 @@ public enum PropertyNames {
     table.withLock { $0.add(names) }
   }
 
-  /// The key (or key path, `"owner.name"`) of the property, nil when nobody told.
+  /// The key (or key path, `"owner.name"`) of the property, nil when Cairn does not know it.
   ///
   /// Longer paths are put together from the names of their steps; steps through optionals (`?` and
   /// `!`) leave no trace, and stored properties need no table.

@@ -54,8 +54,8 @@ package enum ExpressionSetOperation: String, Hashable, Sendable, CaseIterable {
 }
 
 /// An expression written as a closure.
-// Unchecked: immutable; as in Core Data, whoever gives a block promises that it may be called on
-// the queue that evaluates the expression.
+// Unchecked: immutable; as in Core Data, the program that gives a block promises that it may
+// be called on the queue that evaluates the expression.
 package final class ExpressionBlock: Hashable, @unchecked Sendable {
   package typealias Body = (Any?, [ObjectExpression], NSMutableDictionary?) -> Any
   package let body: Body

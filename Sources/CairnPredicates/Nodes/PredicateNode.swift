@@ -58,8 +58,8 @@ package struct ComparisonNode: Hashable, Sendable {
 }
 
 /// A predicate written as a closure.
-// Unchecked: all properties are immutable; as in Core Data, whoever gives a block promises that
-// it may be called on the queue that evaluates the predicate.
+// Unchecked: all properties are immutable; as in Core Data, the program that gives a block
+// promises that it may be called on the queue that evaluates the predicate.
 package final class PredicateBlock: Hashable, @unchecked Sendable {
   package typealias Body = (Any?, [String: Any]?) -> Bool
   package let body: Body

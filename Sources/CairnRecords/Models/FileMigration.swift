@@ -105,7 +105,7 @@ public struct FileMigration {
     let kind = try coordinator.kind(ofType: route.type)
     let options = StoreOptions([StoreOptionKey.timeout: timeout])
     // Others cannot write from before the copy is made until its successor is in its place.
-    let hold = try (kind as? any StoreHolding)?.hold(url, for: copy, options: options)
+    let hold = try kind.hold(url, for: copy, options: options)
     defer { hold?.release() }
     try Self.copy(url, to: copy, ofType: route.type, model: route.old.model)
     let steps = Double(route.steps.count)

@@ -25,7 +25,7 @@ final class SQLPlanCache: Sendable {
     var oldest = 0
   }
 
-  /// A shape that does not fit is told from another by its first few parts, so that looking through
+  /// The first few parts of a shape show that it does not fit, so that looking through
   /// so many costs less than planning.
   private static let maximumCount = 32
 

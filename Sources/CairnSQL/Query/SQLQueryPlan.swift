@@ -222,6 +222,21 @@ package struct SQLQueryPlan: Sendable {
   }
 }
 
+extension SQLQueryPlan {
+  /// Says of a fetch what the database does and what is left for memory.
+  package func explain(
+    _ request: StoreFetchRequest, in result: inout StoreFetchExplanation,
+    statements: [StoreFetchExplanation.Statement]
+  ) {
+    result.statements = statements
+    result.predicateInMemory = remainder?.predicateFormat
+    result.sortInMemory = memorySort.map(\.description)
+    result.makesDictionariesInMemory = isDictionaryInMemory
+    result.limitsInMemory =
+      limitsInMemory && dictionary == nil && (request.limit > 0 || request.offset > 0)
+  }
+}
+
 extension PredicateNode {
   /// The predicate with its decimals rounded as the database rounds them, so that memory finds a
   /// stored number by the number that was saved.

@@ -7,7 +7,7 @@ package struct MemberQuery: Sendable {
   /// Owner key, then the columns of the members' shape; for one owner and for many.
   package let singleRows: String
   package let manyRows: String
-  /// Whether the statements for many owners say nothing about the order, so that whoever reads the
+  /// Whether the statements for many owners say nothing about the order, so that the reader of the
   /// rows has to see that each owner's come in the order of their keys.
   package let leavesOrderToIndex: Bool
   /// Finds keys and versions of members by their owners; nil where the members' table does not have

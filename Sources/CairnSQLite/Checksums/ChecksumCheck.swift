@@ -17,7 +17,7 @@ struct ChecksumCheck {
       let tables = try ChecksumTable.tables(of: lookup.schema, connection)
       let sums = ChecksumTable(tables, connection, files: lookup.reader.files)
       let news = try sums.news()
-      // Nobody knows which rows others have written.
+      // History no longer tells which rows others have written.
       if case .untold = news { return [] }
       var isUpToDate = false
       if case .none = news { isUpToDate = true }
@@ -61,7 +61,7 @@ struct ChecksumCheck {
   ///
   /// - Parameters:
   ///   - columns: What `note` wants of a row, from its third column on.
-  ///   - note: Is told of a key and what is wrong with it, and with the row if there is one; says
+  ///   - note: Gets a key, what is wrong with it, and the row if there is one; says
   ///     whether it wants to know more.
   /// - Returns: Findings about the sums themselves.
   private func compare(

@@ -105,7 +105,7 @@ final class ChecksumKeeping: @unchecked Sendable {
   }
 
   /// A number that every commit changes, of this connection or another: inside a write transaction
-  /// the one that was read after the last commit says that nobody has committed since.
+  /// the one that was read after the last commit says that no connection has committed since.
   private static func version(of handle: OpaquePointer) -> UInt32? {
     var version: UInt32 = 0
     let code = sqlite3_file_control(handle, "main", SQLITE_FCNTL_DATA_VERSION, &version)

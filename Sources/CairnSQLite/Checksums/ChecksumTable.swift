@@ -66,7 +66,7 @@ struct ChecksumTable {
     return tables
   }
 
-  /// Whether somebody has put a trigger on the sums, which can do anything, without end too.
+  /// Whether a program has put a trigger on the sums, which can do anything, without end too.
   static func hasTriggers(_ connection: SQLiteConnection) throws -> Bool {
     try connection.integer(
       "SELECT 1 FROM sqlite_master WHERE type = 'trigger' AND tbl_name = '\(name)'") != nil
@@ -112,7 +112,7 @@ struct ChecksumTable {
       let known = try connection.integer(
         "SELECT 1 FROM \(Self.name) WHERE E = ? AND K = ?", Self.files, key)
       // One that cannot be read gets none: it is no reason to refuse what was written beside it, and
-      // whoever reads it is told.
+      // the program that reads it gets the error.
       guard known == nil, let data = (try? files.contents(ofFile: name)) ?? nil else { continue }
       _ = try connection.integer(
         "INSERT OR REPLACE INTO \(Self.name) (E, K, S) VALUES (?, ?, ?)", Self.files, key,

@@ -27,7 +27,7 @@ struct SumProgress: Equatable {
     commits = Self.credible(Int64(littleEndian: bytes.number(at: 8)))
   }
 
-  /// A number out of a file; 0 for one that nobody can have counted up to, and from which counting on
+  /// A number out of a file; 0 for one that no store can have counted up to, and from which counting on
   /// would overflow.
   static func credible(_ number: Int64) -> Int64 {
     (0..<Int64.max - 1 << 32).contains(number) ? number : 0

@@ -8,12 +8,12 @@ import Synchronization
 /// its read transaction open between them.
 ///
 /// Beginning and ending a read transaction costs more than looking up a row. Each read still sees
-/// the last commit of anybody: the header of the WAL index, which every commit changes, is
-/// compared first, and the transaction begun anew when it differs. When nobody reads any more a
+/// the last commit of any connection: the header of the WAL index, which every commit changes, is
+/// compared first, and the transaction begun anew when it differs. When no caller reads any more a
 /// transaction ends after two hundredths of a second at most, and one that is read in all the time
 /// is begun anew each hundredth, so that the log can be recycled.
 // Unchecked: what is mutable is used only while `lock` is held, but for `isOverdue`, which is
-// atomic; `queue` guards itself, and nobody but this class uses its connection after `init`.
+// atomic; `queue` guards itself, and only this class uses its connection after `init`.
 final class HeldReader: @unchecked Sendable {
   private let lock = Mutex<Void>(())
   /// Owns the connection, its functions and its settings.
@@ -145,7 +145,7 @@ final class HeldReader: @unchecked Sendable {
     }
   }
 
-  /// Ends a transaction that nobody uses.
+  /// Ends a transaction that no read uses.
   ///
   /// A reader that is busy is not waited for: reads that find the lock taken go a longer way. Its
   /// next read begins anew, and if there is none this comes again.

@@ -332,3 +332,10 @@ struct SQLiteStatement {
     return Data(bytes: bytes, count: Int(sqlite3_column_bytes(handle, column)))
   }
 }
+
+extension String {
+  /// The text as a name in SQL, whatever it contains: names in a file can be any.
+  var quotedAsName: String {
+    "\"" + replacingOccurrences(of: "\"", with: "\"\"") + "\""
+  }
+}

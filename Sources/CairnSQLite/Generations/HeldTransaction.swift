@@ -6,7 +6,7 @@ import Synchronization
 
 /// A read transaction that stays open: the store as it was when the transaction began.
 ///
-/// It has a connection of its own, so it holds up nobody, reader or writer. But as long as it is
+/// It has a connection of its own, so it holds up no reader and no writer. But as long as it is
 /// open SQLite cannot start the write-ahead log anew; so once it is old and the log has become
 /// long, it is given up, and reading it throws.
 // Unchecked: mutable state is `state`, inside a mutex; the connection is used on its own serial

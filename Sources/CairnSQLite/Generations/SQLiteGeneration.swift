@@ -2,7 +2,7 @@ import CairnModel
 import CairnStore
 import Foundation
 
-/// What contexts hold of a transaction: when nobody holds it any more, the transaction ends.
+/// What contexts hold of a transaction: when none holds it any more, the transaction ends.
 final class SQLiteGeneration: StoreGeneration {
   private let transaction: HeldTransaction
   private let reader: RowReader
@@ -52,7 +52,7 @@ final class SQLiteGeneration: StoreGeneration {
       return try transaction.read(reader, lost: [], body)
     } catch let missing as MissingFiles {
       guard try named(missing.names) == missing.names else {
-        transaction.giveUp("a large value of it was replaced by somebody else and is gone")
+        transaction.giveUp("a large value of it was replaced by another program and is gone")
         throw transaction.givenUp
       }
       return try transaction.read(reader, lost: missing.names, body)

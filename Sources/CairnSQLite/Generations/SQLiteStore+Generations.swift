@@ -6,7 +6,7 @@ import GRDB
 
 /// What a store knows of its generations; a value inside the store's mutex.
 struct GenerationList {
-  /// Those that somebody holds.
+  /// Those that a caller holds.
   private var held: [ObjectIdentifier: HeldTransaction] = [:]
   /// Connections that generations no longer need, for the next ones.
   private var idle: [DatabaseQueue] = []

@@ -158,7 +158,7 @@ final class HistoryWriter {
 
   /// Writes the changes of a run with one statement, from the rows that are in the table by now.
   ///
-  /// - Returns: False, with nothing written, when not all of them are: a trigger of somebody else may
+  /// - Returns: False, with nothing written, when not all of them are: another program's trigger may
   ///   delete rows.
   private func writeAtOnce(_ run: InsertionRun) throws -> Bool {
     let statement = try connection.statement(

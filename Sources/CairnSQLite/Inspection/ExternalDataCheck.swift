@@ -86,7 +86,7 @@ extension [StoreFinding] {
     guard !doubtful.isEmpty, let present = try? named(doubtful) else { return self }
     return filter { finding in
       guard let file = finding.file else { return true }
-      // A file that is missing is one that a row names; another that is told of, no row.
+      // A finding with a key is of a missing file that a row names, one without of a file that none names.
       return present.contains(file) == (finding.key != nil)
     }
   }

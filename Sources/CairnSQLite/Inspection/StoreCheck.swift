@@ -52,7 +52,7 @@ struct StoreCheck {
     }
   }
 
-  /// Without a model nobody knows the order of the columns that a sum is made of.
+  /// Without a model the check does not know the order of the columns that a sum is made of.
   private func checksumFindings() throws -> [StoreFinding] {
     guard let schema else { return [] }
     let identity = StoreIdentity(identifier: metadata?[StoreMetadataKey.uuid] as? String ?? "")

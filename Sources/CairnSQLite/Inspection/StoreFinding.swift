@@ -51,7 +51,7 @@ public struct StoreFinding: Sendable, Hashable, CustomStringConvertible {
   public enum Severity: String, Sendable, Hashable {
     /// The file breaks the rule: objects may be missing, wrong or impossible to save.
     case damage
-    /// Worth knowing, with nothing wrong in what is read: a file of external data that nobody names,
+    /// Worth knowing, with nothing wrong in what is read: a file of external data that no row names,
     /// or what Apple's frameworks leave behind, such as a link to a row that is gone.
     case remark
   }
@@ -68,7 +68,7 @@ public struct StoreFinding: Sendable, Hashable, CustomStringConvertible {
   /// What is wrong, in words.
   public let message: String
   /// The file of external data that is not there, or that no row names, as far as one state of a store
-  /// tells that somebody may have changed meanwhile.
+  /// tells that another writer may have changed meanwhile.
   let file: String?
 
   init(

@@ -81,7 +81,7 @@ public struct StoreInspection: Sendable {
   public let rememberedModel: RememberedModel
   /// Tables that are not Core Data's, such as those of CloudKit mirroring and of Cairn's sync.
   public let foreignTables: [String]
-  /// What is wrong or worth knowing; empty when nobody asked.
+  /// What is wrong or worth knowing; empty when the caller did not ask.
   public private(set) var findings: [StoreFinding]
 
   /// The findings that are damage.
@@ -93,7 +93,7 @@ public struct StoreInspection: Sendable {
   ///   - url: The store's file. With a write-ahead log beside it, what the log holds is read too.
   ///   - model: The model to check the rows by; nil for the one that the file remembers.
   ///   - checks: Whether everything is read and checked; otherwise rows are only counted.
-  ///   - timeout: Seconds to wait for somebody who has locked the file.
+  ///   - timeout: Seconds to wait for a program that has locked the file.
   ///   - isStrict: Whether what Apple's frameworks leave behind is damage as well, as it is in a store
   ///     that only Cairn has written.
   /// - Throws: ``CoreDataError``: 134080 when there is no file or it may not be read, 134000 for

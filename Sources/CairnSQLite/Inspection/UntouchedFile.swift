@@ -10,10 +10,10 @@ import GRDBSQLite
 /// A plain read-only connection would make `-wal` and `-shm` files beside a database in WAL mode
 /// and leave them there. So it depends on what is there how the file is opened:
 ///
-/// - no log, or an empty one that nobody has open: as an immutable file, without locks. Should the
+/// - no log, or an empty one that no process has open: as an immutable file, without locks. Should the
 ///   file change meanwhile, everything is read again.
-/// - a log with its index: with the index read-only. SQLite then takes part in the locks of those
-///   who have the database open, or makes an index in memory when nobody has.
+/// - a log with its index: with the index read-only. SQLite then takes part in the locks of the
+///   processes that have the database open, or makes an index in memory when none has.
 /// - a log without an index, or with one that a process keeps from being finished, or a rollback journal
 ///   that must be played back: a copy among the temporary files is opened.
 struct UntouchedFile {
@@ -68,7 +68,7 @@ struct UntouchedFile {
       do {
         return try open("mode=ro&readonly_shm=1", body)
       } catch let error where Self.code(error) == SQLITE_READONLY {
-        // Somebody has it open and has not read yet: its index can only be used as anybody does.
+        // A process has it open and has not read yet: only an ordinary connection can use its index.
         do {
           return try open("mode=ro", body)
         } catch let error where Self.code(error) == SQLITE_PROTOCOL {

@@ -24,7 +24,7 @@ final class ExternalDataCopying {
       wanted = Set(try Self.names(in: source))
       if wanted.isEmpty { return }
       try destination.makeFolder()
-      // A file system without locks has nobody who takes files away, either.
+      // Where a file system has no locks, `UnnamedFiles` takes no files away, either.
       lock = try? AdvisoryLock.wait(folder: destination.folder.path, mode: .shared)
       let missing = wanted.subtracting(try Self.names(in: destination))
       for name in missing.sorted() {

@@ -3,7 +3,7 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// A database that nobody else writes to until another one has taken its place.
+/// A database that no other connection writes to until another one has taken its place.
 ///
 /// The lock is that of SQLite's backup: `sqlite3_backup_step` takes the destination's write lock
 /// with its first call, also when it is to copy no page, and keeps it until the backup is complete
@@ -142,10 +142,10 @@ final class HeldDatabase: StoreHold {
   }
 }
 
-extension SQLiteStoreKind: StoreHolding {
-  package func hold(
+extension SQLiteStoreKind {
+  public func hold(
     _ store: URL, for replacement: URL, options: StoreOptions
-  ) throws -> any StoreHold {
+  ) throws -> (any StoreHold)? {
     try HeldDatabase(store, for: replacement, options: options)
   }
 }

@@ -148,7 +148,9 @@ final class LogCare: Sendable {
     guard code != SQLITE_OK else { return }
     // SQLite calls a full disk a failed write here.
     guard code == SQLITE_FULL || Self.room(besides: database) < 2 * step else {
-      throw SQLiteFailure(code: code, message: "disk I/O error")
+      throw SQLiteFailure(
+        code: code, message: "disk I/O error",
+        systemCode: code == SQLiteFailure.failedWrite ? SQLiteFailure.lastSystemCode(of: file) : 0)
     }
     throw SQLiteFailure(code: SQLITE_FULL, message: "database or disk is full")
   }

@@ -16,6 +16,7 @@ enum StoreFileAccess {
     configuration.acceptsDoubleQuotedStringLiterals = true
     configuration.prepareDatabase { database in
       SQLiteDefences.install(on: database)
+      try TemporaryFiles.install(on: database)
       // With a rollback journal a commit is durable only once the journal's name is gone for good.
       try database.execute(sql: "PRAGMA synchronous = EXTRA")
       SQLiteFunctions.register(on: database)

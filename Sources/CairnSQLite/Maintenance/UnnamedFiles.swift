@@ -9,17 +9,17 @@ import Synchronization
 /// Files of external data that no row names: a crash between writing them and the commit leaves them,
 /// or one between the commit and their removal.
 ///
-/// They are removed only when it is certain that nobody needs them:
+/// They are removed only when it is certain that no program needs them:
 /// - No save is under way: files are written and rows that name them committed inside one write
 ///   transaction, and this one has the only one.
-/// - Nobody reads an older state: the write-ahead log is empty, and while a reader needs it, it
+/// - No program reads an older state: the write-ahead log is empty, and while a reader needs it, it
 ///   cannot be emptied. With a rollback journal there are no readers beside an exclusive transaction.
 /// - A power cut does not bring an older state back: the emptied log is on the disk.
 /// - No copy is being made of a store here, which brings the files before the rows: it has a lock on
 ///   the folder.
 /// - No other store has its files here: the folder has the store's name without its extension.
 ///
-/// In doubt they stay, which harms nobody.
+/// In doubt they stay, which does no harm.
 struct UnnamedFiles {
   private let path: String
   private let options: StoreOptions
@@ -35,7 +35,7 @@ struct UnnamedFiles {
   ///
   /// Empties the write-ahead log, and reads every column that may name a file.
   ///
-  /// - Returns: How many there were; nil when somebody may need them.
+  /// - Returns: How many there were; nil when a program may need them.
   /// - Throws: What SQLite says of a file that cannot be read or written.
   func remove() throws -> Int? {
     if candidates.isEmpty { return 0 }
@@ -62,7 +62,7 @@ struct UnnamedFiles {
     var removed: Int?
     try database.inTransaction(.exclusive) {
       if hasLog {
-        // Somebody has saved since.
+        // Another connection has saved since.
         guard logSize == 0 else { return .rollback }
       } else {
         try SQLiteFileSet(path: path, options: options).synchronizeFolder()

@@ -47,8 +47,8 @@ struct ForeignObjects {
     for object in objects {
       try connection.execute("SAVEPOINT foreign_object")
       do {
-        // SQLite itself reads no further when it loads the schema: what stands behind is nothing that
-        // anybody has made.
+        // SQLite itself reads no further when it loads the schema: no program has made what stands
+        // behind.
         try connection.executeFirstStatement(of: object.sql)
       } catch {
         guard let failure = SQLiteResultCode.failure(in: error),

@@ -25,7 +25,7 @@ extension SQLiteStore: InPlaceMigrating {
     }
     do {
       try StoreFileAccess.write(url, options: options, doing: "be migrated") { connection in
-        // Whoever had the write lock before may have migrated the store.
+        // The writer that had the lock before may have migrated the store.
         let facts = try SQLiteFileFacts.read(connection, path: url.path)
         let metadata = facts.metadata ?? [:]
         if isOfModel(destination, metadata), !isOfModel(source, metadata) { return }

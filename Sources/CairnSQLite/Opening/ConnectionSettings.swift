@@ -44,6 +44,7 @@ struct ConnectionSettings {
     configuration.persistentReadOnlyConnections = true
     configuration.prepareDatabase { database in
       SQLiteDefences.install(on: database, mayGoWithoutJournal: goesWithoutJournal)
+      try TemporaryFiles.install(on: database)
       // Only a file without tables takes these; any other would be locked for writing, and written.
       if !isReadOnly, !database.configuration.readonly,
         try Int.fetchOne(database, sql: "PRAGMA page_count") ?? 0 <= 1

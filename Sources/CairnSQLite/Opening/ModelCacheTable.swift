@@ -24,7 +24,7 @@ enum ModelCacheTable {
       let names = [entity.name ?? ""] + entity.properties.map(\.name)
       guard
         let name = names.first(where: { !SQLNaming.isPlain($0) })
-          // Of indexes nobody promises more than that they are names.
+          // Nothing promises more of indexes than that they are names.
           ?? entity.indexes.map(\.name).first(where: { $0.contains { ";()\"'".contains($0) } })
       else { continue }
       throw ModelFileError(

@@ -29,7 +29,7 @@ struct SQLiteFileFacts {
         return try read(at: path, log, options, isReadOnly: true)
       } catch {
         guard let failure = SQLiteResultCode.failure(in: error),
-          SQLiteResultCode.needsRollback(failure), !options.isReadOnly
+          SQLiteResultCode.asksForWriter(failure), !options.isReadOnly
         else { throw error }
         return try read(at: path, log, options, isReadOnly: false)
       }

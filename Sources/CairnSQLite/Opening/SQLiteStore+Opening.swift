@@ -115,7 +115,7 @@ extension SQLiteStore {
     // Only of interest to those who write: a file that is only read is not even asked, because a
     // read-only connection leaves a log behind.
     let hasForeignTriggers = try isWritable && hasForeignTriggers(schema, database)
-    // Whoever opens the file with another version on purpose writes to it as well.
+    // A program that opens the file with another version on purpose writes to it as well.
     let mayRecord = isWritable || configuration.options.ignoresVersioning && !isReadOnly
     var records = try mayRecord && hasTransactions(facts, database)
     if mayRecord, records || configuration.options.tracksHistory {

@@ -2,7 +2,7 @@ import CairnStore
 import Foundation
 
 /// The file behind a store whose URL is `/dev/null`: Core Data's way to ask for a SQLite store that
-/// nobody keeps, usual in tests and previews.
+/// no program keeps, usual in tests and previews.
 ///
 /// Each such store has a folder of its own among the temporary ones, which goes when the store is
 /// closed or freed.

@@ -27,7 +27,7 @@ struct ExternalDataFiles: Sendable {
   /// The support folder of the store.
   var supportFolder: URL { place.supportFolder }
   var operations: any StoreFileOperations { place.operations }
-  /// Where a read notes that a file could not be read or was missing; nil when nobody asks.
+  /// Where a read notes that a file could not be read or was missing; nil when no caller asks.
   var trouble: FileReadTrouble?
   var folder: URL { supportFolder.appendingPathComponent("_EXTERNAL_DATA", isDirectory: true) }
 
@@ -119,19 +119,21 @@ struct ExternalDataFiles: Sendable {
     let isThere = FileManager.default.fileExists(atPath: folder.path)
     if isThere, Self.durableFolders.withLock({ $0.contains(folder.path) }) { return }
     if !isThere { try operations.makeFolder(folder) }
-    // Whoever made it may have ended before this.
+    // The process that made it may have ended before this.
     try operations.synchronize(folder: supportFolder)
     try operations.synchronize(folder: supportFolder.deletingLastPathComponent())
     _ = Self.durableFolders.withLock { $0.insert(folder.path) }
   }
 
   static func isOutOfSpace(_ error: any Error) -> Bool {
-    if let error = error as? PlatformError { return error.code == .noSpace }
+    if let error = error as? PlatformError { return error.code.isOutOfSpace }
     let error = error as NSError
     if error.domain == NSCocoaErrorDomain, error.code == CocoaError.fileWriteOutOfSpace.rawValue {
       return true
     }
-    if error.domain == NSPOSIXErrorDomain, error.code == Int(ErrnoCode.noSpace.rawValue) {
+    if error.domain == NSPOSIXErrorDomain, let code = Int32(exactly: error.code),
+      ErrnoCode(rawValue: code).isOutOfSpace
+    {
       return true
     }
     return (error.userInfo[NSUnderlyingErrorKey] as? any Error).map(isOutOfSpace) ?? false

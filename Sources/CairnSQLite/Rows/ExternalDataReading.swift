@@ -1,6 +1,6 @@
 // Reads of rows whose large values are in files.
 //
-// A file goes after the commit that gives it up. Whoever has read the row before that commit and
+// A file goes after the commit that gives it up. A read that found the row before that commit and
 // asks for the file after it finds none, though the value has never been missing: the row is read
 // again then. What the newer row still names and is not there is damage.
 
@@ -32,7 +32,7 @@ extension ExternalDataFiles {
   /// Executes a read, which throws when a file that it wanted could not be read.
   ///
   /// - Parameter lost: Files that are known to be missing for good, whose values are nil, as in
-  ///   Core Data; nil for whatever is missing, where nobody else can commit.
+  ///   Core Data; nil for whatever is missing, where no other writer can commit.
   /// - Throws: ``MissingFiles`` for other files that are not there.
   func reading<T>(
     lost: Set<String>?, _ body: (ExternalDataFiles) throws -> T
@@ -52,7 +52,7 @@ extension ExternalDataFiles {
 extension RowReader {
   /// Executes `body`, which throws when a file of external data could not be read, too.
   ///
-  /// - Parameter lost: Files that may be missing; nil where nobody else can commit.
+  /// - Parameter lost: Files that may be missing; nil where no other writer can commit.
   /// - Throws: ``MissingFiles`` for other files that are not there.
   @inline(__always)
   func lookUp<T>(
@@ -66,13 +66,13 @@ extension RowReader {
 }
 
 extension SQLiteStore {
-  /// So often a row is read again at most; each time somebody must have replaced a value meanwhile.
+  /// So often a row is read again at most; each time a writer must have replaced a value meanwhile.
   private static let maximumReadings = 50
 
   /// Executes a read, and executes it again when it found files missing: what a newer state of the
   /// store names as well is lost.
   ///
-  /// - Parameter body: Begins a read of its own each time, and is told what is lost.
+  /// - Parameter body: Begins a read of its own each time, and gets what is lost.
   @inline(__always)
   func following<T>(
     _ schema: SQLSchema, _ body: (_ lost: Set<String>) throws -> T

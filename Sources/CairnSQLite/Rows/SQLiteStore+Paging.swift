@@ -2,7 +2,7 @@ import CairnModel
 import CairnSQL
 import CairnStore
 
-// Rows by their keys, a page at a time.
+// Rows by their keys, a page at a time, and counted.
 
 extension SQLiteStore: RowScanning {
   public func objectIDs(
@@ -26,6 +26,20 @@ extension SQLiteStore: RowScanning {
         if let found { ids.append(objectID(for: found, rowKey: statement.integer(0))) }
       }
       return ids
+    }
+  }
+
+  public func census(of root: EntityDescription) throws -> RowCensus {
+    try readConsistently { lookup in
+      let table = lookup.schema.entity(root).table
+      // In two parts, so that no sum overflows.
+      let statement = try lookup.connection.statement(
+        "SELECT COUNT(*), SUM(Z_PK & 4294967295), SUM(Z_PK >> 32) FROM \(table)")
+      defer { statement.reset() }
+      guard try statement.step() else { return RowCensus(count: 0, keys: 0) }
+      let low = UInt64(bitPattern: statement.integer(1))
+      let high = UInt64(bitPattern: statement.integer(2))
+      return RowCensus(count: UInt64(statement.integer(0)), keys: low &+ high << 32)
     }
   }
 }

@@ -51,7 +51,7 @@ final class RowDeleter {
   }
 
   /// Deletes rows of one entity; false when one of them is not at the expected version: the others
-  /// are deleted then, and nobody knows which one it was.
+  /// are deleted then, and the caller does not learn which one it was.
   ///
   /// - Parameter expected: nil deletes whatever versions are there.
   func delete(_ keys: [Int64], entity: SQLEntity, expected: Int64?) throws -> Bool {

@@ -13,7 +13,7 @@ final class SaveTransaction {
   private(set) var sidecarMaps: Set<String>
   let rows: RowWriter
   private let deleter: RowDeleter
-  /// Whether rows are deleted one by one, so that those that somebody else has changed are found.
+  /// Whether rows are deleted one by one, so that those that another writer has changed are found.
   private let deletesOneByOne: Bool
   private let history: HistoryWriter?
   private var conflicts: [RowConflict] = []
@@ -251,7 +251,7 @@ final class SaveTransaction {
     var version = update.version &+ 1
     if update.overwritesConflicts {
       guard let stored = try rows.storedVersion(of: key, entity: entity) else {
-        // The row was deleted by someone else; the decision is that it lives on.
+        // Another writer deleted the row; the decision is that it lives on.
         try rows.insert(snapshot, entity: entity, version: version)
         try history?.record(.insert, entity: entity, key: key)
         return version

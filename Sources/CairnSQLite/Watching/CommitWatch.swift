@@ -10,9 +10,9 @@ import Synchronization
 /// become a commit, and SQLite's `data_version`, on the store's own writing connection, whether another
 /// connection made it: the version does not change with this connection's commits. A commit counts only a
 /// moment after its last bytes were written, while the disk takes its time, and the kernel does not report
-/// that: the watch looks at the header again for a while. Where programs commit without pause it listens only now
-/// and then (``CommitRush``). Where the kernel cannot watch the files, or other machines write them, it looks at
-/// the version every second.
+/// that: the watch looks at the header again for a while. Where programs commit without pause it rests
+/// up to 200 ms after each commit (``CommitRush``). Where the kernel cannot watch the files, or other machines write
+/// them, it looks at the version every second.
 // Unchecked: mutable state is `state`, inside a mutex. Handlers run on the watch's queue, or on
 // `queue`; `check` is never run twice at a time.
 final class CommitWatch: @unchecked Sendable {

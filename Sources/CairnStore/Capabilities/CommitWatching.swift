@@ -6,7 +6,7 @@ public protocol CommitWatching: AnyObject, Sendable {
   func watchCommits(_ onCommit: @escaping @Sendable () -> Void) throws
   func stopWatchingCommits()
   /// Whether commits are noticed when they are made, by whatever machine; false for a store that is not
-  /// watched, or where it takes a look now and then.
+  /// watched, or where it takes a look at intervals.
   var noticesCommits: Bool { get }
   /// Looks now whether another connection committed.
   func lookForCommits()

@@ -2,7 +2,7 @@ import CairnModel
 
 /// One state of a store's committed rows, which stays readable whatever is committed after it.
 ///
-/// It lasts as long as somebody refers to it, unless the store has to give it up; then reading
+/// It lasts as long as an object refers to it, unless the store has to give it up; then reading
 /// throws. Any thread may read.
 public protocol StoreGeneration: AnyObject, Sendable {
   /// Whether it can still be read.

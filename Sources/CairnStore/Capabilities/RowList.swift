@@ -1,6 +1,6 @@
 import CairnModel
 
-/// Rows by their entities and keys; IDs are made when somebody wants them.
+/// Rows by their entities and keys; it makes IDs when a caller asks for them.
 ///
 /// Most who delete a hundred thousand rows at once want to know how many they were.
 public struct RowList: Sendable {

@@ -52,8 +52,8 @@ public enum KeyPathCheck {
       } else if let group = property as? CompositeAttributeDescription {
         composite = group
       } else {
-        // What follows is read from the value, as with `name.length`; what a transformable value
-        // has, nobody knows before.
+        // What follows is read from the value, as with `name.length`; the check cannot know
+        // what a transformable value has.
         guard index + 1 < parts.count, let attribute = property as? AttributeDescription,
           attribute.attributeType != .transformable, attribute.attributeType != .undefined
         else { return true }

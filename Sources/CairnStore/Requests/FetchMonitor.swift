@@ -27,7 +27,7 @@ public final class FetchMonitor: Sendable {
   /// Makes the fetch stop at the next row.
   public func cancel() { isStopped.store(true, ordering: .relaxed) }
 
-  /// Called by whoever reads rows, once for each.
+  /// A store's fetch calls this once for each row that it reads.
   ///
   /// - Throws: 3072, `userCancelled`, when the fetch is to stop.
   public func noteRow() throws {

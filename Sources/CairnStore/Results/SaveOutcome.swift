@@ -5,7 +5,7 @@ import CairnModel
 /// Conflicts are an expected result, not an error; after one nothing is written.
 public enum SaveOutcome: Sendable {
   case saved(SaveReceipt)
-  /// Rows that someone else changed or deleted since they were read.
+  /// Rows that another writer changed or deleted since they were read.
   case conflicts([RowConflict])
   /// Uniqueness constraints that the save would violate.
   case constraintViolations([ConstraintViolation])

@@ -11,7 +11,7 @@ public enum SidecarOperation: Sendable {
   case require(SidecarKey, Data?)
   /// Adds to the numbers of an entry, each 64 bits in big-endian order, modulo 2⁶⁴.
   ///
-  /// Nobody has to know what is there, so that commits which add to the same entry do not disturb each
+  /// The writer need not know what is there, so that commits which add to the same entry do not disturb each
   /// other. An entry that is absent, or of another size, counts as zeros; one that becomes zeros is removed.
   case add(SidecarKey, [UInt64])
   /// Puts an entry under the number of the history transaction that the save writes, as 8 big-endian

@@ -41,7 +41,7 @@ public struct RowSnapshot: @unchecked Sendable {
 
   public var objectID: ManagedObjectID {
     guard let id = storage.withUnsafeMutablePointerToHeader({ $0.pointee.objectID }) else {
-      // Whoever makes a draft keeps it to itself until it is sealed.
+      // The maker of a draft keeps it to itself until it is sealed.
       fatalError("A row that is still being written has no identity.")
     }
     return id
@@ -97,7 +97,7 @@ public struct RowSnapshot: @unchecked Sendable {
 
   /// Ends the writing of a draft.
   ///
-  /// Nobody but the caller may have seen it, and nobody writes to its slots from now on.
+  /// Only the caller may have seen it, and no thread writes to its slots from now on.
   package func seal(objectID: ManagedObjectID, version: Int64) {
     storage.withUnsafeMutablePointerToHeader { header in
       header.pointee.objectID = objectID

@@ -4,8 +4,8 @@ import CairnModel
 /// apart, its seventeenth byte, before them all.
 ///
 /// An array of ``AttributeValue`` would give each 24 bytes, seven of them empty, and there are more
-/// values than anything else in memory. A view into a row that somebody holds: it keeps nothing
-/// alive. Reading is safe on any thread while nobody writes.
+/// values than anything else in memory. A view into a row that the caller holds: it keeps nothing
+/// alive. Reading is safe on any thread while no thread writes.
 public struct RowSlots {
   /// The first value; the last byte of value `n` is `n + 1` bytes before this.
   @usableFromInline let base: UnsafeMutableRawPointer
@@ -58,7 +58,7 @@ public struct RowSlots {
         to: AttributeValue.self)
     }
     @inline(__always) nonmutating set {
-      // The old value goes after this: whoever hears of that finds a whole row.
+      // The old value goes after this: a deinitializer that this runs finds a whole row.
       _ = withWholeValue(slot) { place in
         let old = place.assumingMemoryBound(to: AttributeValue.self).move()
         place.initializeMemory(as: AttributeValue.self, to: newValue)

@@ -53,7 +53,7 @@ extension SourcePorting {
     "NSMetadataQuery": "there is no Spotlight on Linux",
   ]
 
-  /// A request whose result nobody says: of a class that declares no `fetchRequest()` of its own.
+  /// A request whose result the source does not say: of a class that declares no `fetchRequest()` of its own.
   private mutating func untypedRequest(_ token: SwiftToken) {
     let before = [-5, -4, -3, -2, -1].map { self.token($0)?.text ?? "" }
     let after = [1, 2].map { self.token($0)?.text ?? "" }

@@ -12,29 +12,12 @@ package struct DeclarationReader {
   private var scopes: [Scope] = []
   /// Open `#if`s: the condition that holds now, those that did not, and the scopes at the start.
   private var conditionals: [(now: String, before: [String], scopes: [Scope])] = []
-  private var prefix = Prefix()
+  private var prefix = DeclarationPrefix()
 
   private enum Scope {
     case type(Int)
     case other
   }
-
-  /// Attributes and modifiers that stand before a declaration.
-  private struct Prefix {
-    var attributes: [String] = []
-    var objectiveCName: String?
-    var access: AccessLevel?
-    var isStatic = false
-    var isNonisolated = false
-    var start: Int?
-    var isEmpty: Bool { start == nil }
-  }
-
-  private static let modifiers: Set<String> = [
-    "final", "dynamic", "override", "weak", "unowned", "lazy", "static", "nonisolated", "mutating",
-    "indirect", "convenience", "required", "optional", "isolated", "distributed", "sending",
-    "nonmutating", "prefix", "postfix", "infix", "borrowing", "consuming",
-  ]
 
   private init(_ source: SwiftText) {
     self.source = source
@@ -79,25 +62,25 @@ package struct DeclarationReader {
       switch token.text {
       case "{":
         scopes.append(.other)
-        prefix = Prefix()
+        prefix = DeclarationPrefix()
         index += 1
         return
       case "}":
         _ = scopes.popLast()
-        prefix = Prefix()
+        prefix = DeclarationPrefix()
         index += 1
         return
       case "@":
         attribute()
         return
       default:
-        prefix = Prefix()
+        prefix = DeclarationPrefix()
         index += 1
         return
       }
     }
     guard token.kind == .identifier else {
-      prefix = Prefix()
+      prefix = DeclarationPrefix()
       index += 1
       return
     }
@@ -121,7 +104,8 @@ package struct DeclarationReader {
     }
     if token.text == "class", let next = self.token(1),
       ["func", "var", "let", "subscript"].contains(next.text)
-        || AccessLevel(rawValue: next.text) != nil || Self.modifiers.contains(next.text)
+        || AccessLevel(rawValue: next.text) != nil
+        || DeclarationPrefix.modifiers.contains(next.text)
     {
       noteStart()
       prefix.isStatic = true
@@ -138,17 +122,16 @@ package struct DeclarationReader {
     if (token.text == "var" || token.text == "let" || token.text == "func") && isAtDeclarations {
       return try readMember(token.text)
     }
-    if Self.modifiers.contains(token.text) {
+    if DeclarationPrefix.modifiers.contains(token.text) {
       noteStart()
-      if token.text == "static" { prefix.isStatic = true }
-      if token.text == "nonisolated" { prefix.isNonisolated = true }
+      prefix.add(modifier: token.text)
       index += 1
       if self.token()?.isSymbol("(") == true, let close = source.closing(index) {
         index = close + 1
       }
       return
     }
-    prefix = Prefix()
+    prefix = DeclarationPrefix()
     index += 1
   }
 
@@ -176,7 +159,8 @@ package struct DeclarationReader {
       conditionals.append(last)
     case "#endif": _ = conditionals.popLast()
     default:
-      prefix = Prefix()
+      if token.startsLine, let type = innermostType { result.types[type].hasMacros = true }
+      prefix = DeclarationPrefix()
       index += 1
       return true
     }
@@ -223,7 +207,7 @@ package struct DeclarationReader {
       ImportDeclaration(
         text: (attributes.map { "@\($0)" } + [text]).joined(separator: " "), module: module,
         conditions: conditions))
-    prefix = Prefix()
+    prefix = DeclarationPrefix()
     index = end + 1
   }
 
@@ -270,7 +254,7 @@ package struct DeclarationReader {
         inherited: inherited, isGeneric: isGeneric,
         isLocal: isLocal || (innermostType.map { result.types[$0].isLocal } ?? false),
         conditions: conditions, place: place(source.tokens[start])))
-    prefix = Prefix()
+    prefix = DeclarationPrefix()
     guard token()?.isSymbol("{") == true else { return }
     scopes.append(.type(result.types.count - 1))
     index += 1
@@ -280,7 +264,7 @@ package struct DeclarationReader {
     let path = (innermostType.map { result.types[$0].path } ?? []) + [token(1)?.text ?? ""]
     let canName = isAtDeclarations
     index += 2
-    prefix = Prefix()
+    prefix = DeclarationPrefix()
     guard canName, token()?.isSymbol("=") == true else { return }
     var reader = TypeReader(source, at: index + 1)
     // What cannot be read is no type of a managed property.
@@ -290,11 +274,14 @@ package struct DeclarationReader {
   // MARK: Members
 
   private mutating func readMember(_ word: String) throws {
-    defer { prefix = Prefix() }
+    defer { prefix = DeclarationPrefix() }
     let isManaged = prefix.attributes.contains("NSManaged")
     guard let type = innermostType else {
       index += 1
       return
+    }
+    if prefix.isOverride, let name = token(1), name.kind == .identifier {
+      result.types[type].overrides.append(name.text)
     }
     let owner = result.types[type]
     let inherited = owner.kind == .extension ? owner.access : .internal

@@ -33,7 +33,7 @@ package struct TypeDeclaration {
   /// What stands after the colon.
   package let inherited: [String]
   package let isGeneric: Bool
-  /// Inside a function, where nobody else can name it.
+  /// Inside a function, where no code outside can name it.
   package let isLocal: Bool
   /// Conditions of `#if` around it.
   package let conditions: [String]
@@ -43,6 +43,11 @@ package struct TypeDeclaration {
   package internal(set) var variables: [Variable] = []
   /// Methods without parameters that are marked with `@objc` and have a result.
   package internal(set) var getters: [Variable] = []
+
+  /// The base names of the methods and variables that stand behind `override`, whatever their conditions.
+  package internal(set) var overrides: [String] = []
+  /// Whether a macro may add members that the reader does not see.
+  package internal(set) var hasMacros = false
 
   package struct Variable {
     package let name: String

@@ -14,6 +14,8 @@ struct ChangeImporter {
   let context: ManagedObjectContext
   /// Asked for what the source has of records, where what it sends is a part.
   var source: KnownLoading.SourceReading?
+  /// What the store has to be still; nil for sets that leave nothing out.
+  var expected: ExpectedDestination?
   /// Whether what a delete takes goes into the journal although the deleter had seen it.
   var journalsDeletes = false
   /// Whether records are reconsidered because of a newer model.
@@ -35,7 +37,7 @@ struct ChangeImporter {
     var replans = 0
     /// Whether a program has written to the store since its last commit of sync.
     var metWriters = false
-    /// Whether the destination was not where the set begins: somebody else served it.
+    /// Whether the destination was not where the set begins: another exchange served it.
     var wasServed = false
 
     /// Adds what came of records that were first left out of the same set.
@@ -157,6 +159,7 @@ struct ChangeImporter {
       outcome.wasServed = true
       return .applied(outcome)
     }
+    if let expected, try !access.isStill(expected, ledger) { throw Exchange.hasGoneBack }
     var loading = try KnownLoading(access: access, ledger: ledger, source: source)
     var plan = try loading.plan(batch, try access.importSetting(ledger))
     try access.environment.reach(.afterPlan)
@@ -286,14 +289,16 @@ struct ChangeImporter {
     along others: Set<ManagedObjectID> = []
   ) throws -> Bool {
     let later = try access.uncaptured(
-      after: ledger.head.captured, limit: 0, includesChanges: true
-    ).transactions
-    guard !later.isEmpty else { return true }
+      after: ledger.head.captured, limit: 0, includesChanges: true)
+    if later.isLost { return false }
+    guard !later.transactions.isEmpty else { return true }
     var touched = Set(plan.read.compactMap { objects[$0] })
     touched.formUnion(others)
     touched.formUnion(context.updatedObjects.map(\.objectID))
     touched.formUnion(context.deletedObjects.map(\.objectID))
-    return !later.contains { $0.changes.contains { touched.contains($0.objectID) } }
+    return !later.transactions.contains {
+      $0.changes.contains { touched.contains($0.objectID) }
+    }
   }
 
   /// - Returns: False when another writer changed what the plan was made on.

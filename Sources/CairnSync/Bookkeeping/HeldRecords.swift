@@ -61,7 +61,7 @@ extension StoreAccess {
     guard let sidecar = store.capabilities.sidecar else { return result }
     try sidecar.visitEntries(of: .quarantine) { _, value in
       let entry = try QuarantineEntry(decoding: value)
-      if let sources, !sources.contains(entry.source) { return }
+      if let sources, sources.isDisjoint(with: entry.sources) { return }
       switch entry.reason {
       case .validation: result.invalid += 1
       case .clockSkew: result.ahead += 1
@@ -69,9 +69,10 @@ extension StoreAccess {
       result.reason = result.reason ?? "\(entry.content.name): \(entry.message)"
     }
     var ledger = try self.ledger()
-    try sidecar.visitEntries(of: .parked) { key, _ in
+    try sidecar.visitEntries(of: .parked) { key, gone in
       // What is known here and has no object was deleted, as was what has arrived and is unknown again: that is not
       // going to arrive.
+      guard gone.isEmpty else { return }
       let target = try SyncKey.identity(RecordID.self, in: key.prefix(16))
       guard try ledger.record(target) == nil else { return }
       let property = String(decoding: key.dropFirst(32), as: UTF8.self)

@@ -32,8 +32,6 @@ final class Ledger {
   /// What migrations added to records that were there.
   let additions: SchemaAdditions
   private let storedAdditions: Data?
-  /// The store's ``PolicyRecord``, which each pass looks at.
-  let policies: Data?
   /// The head that the commit requires.
   private var storedHead: Data?
   private var storedDigests: Data?
@@ -80,13 +78,12 @@ final class Ledger {
     self.random = random
     func read() throws -> [Data?] {
       try sidecar.sidecarValues(
-        for: [SyncKey.head, SyncKey.additions, SyncKey.digests, SyncKey.policies])
+        for: [SyncKey.head, SyncKey.additions, SyncKey.digests])
     }
     let values = try cache?.values(reading: read) ?? read()
     storedHead = values[0]
     storedAdditions = values[1]
     storedDigests = values[2]
-    policies = values[3]
     additions = try values[1].map(SchemaAdditions.init(decoding:)) ?? SchemaAdditions()
     base = try values[0].map(SyncHead.init(decoding:)) ?? SyncHead()
     head = base
@@ -151,7 +148,7 @@ final class Ledger {
 
   // MARK: New records
 
-  /// Adds records that the store has not, and does not hear of otherwise in this commit.
+  /// Adds records that the store lacks, and is not given otherwise in this commit.
   ///
   /// They are kept as they came for as long as nothing else of records is asked for or put, and written by the run;
   /// no entry of theirs is looked up.

@@ -28,21 +28,31 @@ public struct QuarantineEntry: Hashable, Sendable {
   public let reason: Reason
   /// What is wrong, for people.
   public let message: String
-  /// The store it came from.
+  /// The store it came from first.
   public let source: StoreID
+  /// The stores that have sent it, or a part of it, since: no link to any of them is in step while it waits.
+  let otherSources: Set<StoreID>
   /// When it was put here, in milliseconds since 1970.
   public let since: UInt64
   public let content: Content
 
-  public init(
-    reason: Reason, message: String, source: StoreID, since: UInt64, content: Content
+  /// - Parameters:
+  ///   - source: The store that it comes from now.
+  ///   - earlier: What has waited in its place.
+  init(
+    reason: Reason, message: String, source: StoreID, since: UInt64, content: Content,
+    insteadOf earlier: QuarantineEntry? = nil
   ) {
     self.reason = reason
     self.message = message
-    self.source = source
+    let first = earlier?.source ?? source
+    self.source = first
+    otherSources = (earlier?.otherSources ?? []).union([source]).subtracting([first])
     self.since = since
     self.content = content
   }
+
+  var sources: Set<StoreID> { otherSources.union([source]) }
 
   /// The record that waits; nil for a link.
   public var state: RecordState? {
@@ -67,7 +77,7 @@ public struct QuarantineEntry: Hashable, Sendable {
   }
 
   // Bytes: version (1 record, 2 link) · reason string · message string · source 16 · since 8 ·
-  // record or link
+  // record or link · for what more stores than one have sent: their number, and 16 of each of the others
   var encoded: Data {
     var writer = ByteWriter()
     writer.byte(link == nil ? 1 : 2)
@@ -78,6 +88,10 @@ public struct QuarantineEntry: Hashable, Sendable {
     switch content {
     case .record(let state): writer.record(state)
     case .link(let link): writer.link(link)
+    }
+    if !otherSources.isEmpty {
+      writer.count(otherSources.count)
+      for other in otherSources.sorted() { writer.identity(other) }
     }
     return writer.data
   }
@@ -93,5 +107,10 @@ public struct QuarantineEntry: Hashable, Sendable {
     source = try reader.identity(StoreID.self)
     since = try reader.fixed()
     content = version == 1 ? .record(try reader.record()) : .link(try reader.link())
+    var others: Set<StoreID> = []
+    if !reader.isAtEnd {
+      for _ in 0..<(try reader.count()) { others.insert(try reader.identity(StoreID.self)) }
+    }
+    otherSources = others
   }
 }

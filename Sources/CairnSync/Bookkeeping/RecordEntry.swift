@@ -67,7 +67,7 @@ struct RecordEntry: Hashable, Sendable {
   }
 
   // Bytes: version 1 · entity string · key (0 none, 1 row 8, 2 reference string) · flags
-  // (1 base, 2 deletion, 4 survivor) · [base write] · [deletion stamp, seen] · [survivor 16] ·
+  // (1 base, 2 deletion, 4 survivor, 8 × the delete's policy) · [base write] · [deletion stamp, seen] · [survivor 16] ·
   // sequence 8 · distinct writes · own writes (name, index) · overlay (name, value)
   var encoded: Data {
     var writer = ByteWriter()
@@ -83,7 +83,8 @@ struct RecordEntry: Hashable, Sendable {
     case .temporary, nil: writer.byte(0)
     }
     writer.byte(
-      (base == nil ? 0 : 1) | (deletion == nil ? 0 : 2) | (survivor == nil ? 0 : 4))
+      (base == nil ? 0 : 1) | (deletion == nil ? 0 : 2) | (survivor == nil ? 0 : 4)
+        | (deletion?.policyNumber ?? 0) << 3)
     if let base { writer.write(base) }
     if let deletion {
       writer.stamp(deletion.stamp)
@@ -135,11 +136,9 @@ struct RecordEntry: Hashable, Sendable {
     default: throw ByteReader.damaged
     }
     let flags = try reader.byte()
+    guard flags <= 31, flags & 2 != 0 || flags <= 7 else { throw ByteReader.damaged }
     if flags & 1 != 0 { base = try reader.write() }
-    if flags & 2 != 0 {
-      let stamp = try reader.stamp()
-      deletion = Deletion(stamp: stamp, seen: try reader.seen())
-    }
+    if flags & 2 != 0 { deletion = try reader.deletion(policyNumber: flags >> 3) }
     if flags & 4 != 0 { survivor = try reader.identity(RecordID.self) }
     sequence = try reader.fixed()
     var distinct: [PropertyWrite] = []

@@ -92,7 +92,7 @@ struct SchemaUpgrade {
       if content == entry.content { return }
       let new = QuarantineEntry(
         reason: entry.reason, message: entry.message, source: entry.source, since: entry.since,
-        content: content)
+        content: content, insteadOf: entry)
       let newKey = new.link.map { SyncKey.quarantine($0.key) } ?? SyncMap.quarantine.key(key)
       move(SyncMap.quarantine.key(key), to: newKey, new.encoded)
     }

@@ -36,7 +36,7 @@ import Foundation
 /// | `sync_digests` | a ``DigestBucket`` | its ``DigestSum`` |
 /// | `sync_marks` | last number of a commit in the change order 8 | an unguessable number 8 |
 /// | `row_births` | as in `sync_ids` | the `RowBirth` of a row that is not taken up, kept by a purge of history |
-/// | `sync_own` | number of a history transaction that sync wrote and nobody captured yet | nothing |
+/// | `sync_own` | number of a history transaction that sync wrote and no capture has reached yet | nothing |
 ///
 /// Numbers are big-endian, record and store IDs 16 bytes. In `sync_changes` each record (kind 0)
 /// and link (kind 1) stands exactly once, at its last change; where others have moved on from a
@@ -82,7 +82,6 @@ enum SyncKey {
   static let gapExtent = SyncMap.meta.key(Data("gap".utf8))
   static let digests = SyncMap.meta.key(Data("digests".utf8))
   static let formerIDs = SyncMap.meta.key(Data("former".utf8))
-  static let policies = SyncMap.meta.key(Data("policies".utf8))
   static let retention = SyncMap.meta.key(Data("retention".utf8))
 
   static func verdict(_ source: StoreID) -> SidecarKey {
@@ -98,6 +97,11 @@ enum SyncKey {
   static func gapFindings(against other: StoreID?) -> Data {
     Data("found/".utf8) + (other.map(bytes) ?? Data())
   }
+  static func formerKey(_ record: RecordID) -> SidecarKey {
+    SyncMap.meta.key(formerKeys + bytes(record))
+  }
+  /// What the keys of all ``FormerKeys`` begin with.
+  static let formerKeys = Data("former-key/".utf8)
   static func replica(_ name: String) -> SidecarKey {
     SyncMap.meta.key(Data("replica/\(name)".utf8))
   }

@@ -25,7 +25,7 @@ struct ClockRestart {
       let offered = try access.lastOffered()
       let seen = max(ClockReading(milliseconds: limit), offered)
       let wrong = try stamps(ledger).filter { $0.key.clock > seen }
-      // Later than what anybody has seen, and than what the writers had seen; both may be a little later
+      // Later than what any reader has seen, and than what the writers had seen; both may be a little later
       // than now.
       let start = max(
         ClockReading(milliseconds: now), offered, wrong.values.max() ?? ClockReading(bits: 0))
@@ -135,7 +135,9 @@ struct FreshStamps {
   }
 
   func callAsFunction(_ deletion: Deletion) -> Deletion {
-    Deletion(stamp: self(deletion.stamp), seen: seen(deletion.seen, by: deletion.stamp))
+    Deletion(
+      stamp: self(deletion.stamp), seen: seen(deletion.seen, by: deletion.stamp),
+      policy: deletion.policy)
   }
 
   /// What the old stamp said by itself, that its writer had seen all it wrote before, the new one does

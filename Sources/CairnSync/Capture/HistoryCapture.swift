@@ -357,10 +357,10 @@ struct CaptureWork {
     for (name, value) in entry.overlay {
       if let target = value.reference { ledger.unpark(target, owner: id, property: name) }
     }
-    // Whoever deletes has seen all there was.
+    // The deleter has seen all there was.
     let known = writes.map(\.stamp) + [entry.deletion?.stamp].compactMap { $0 }
     let later = known.reduce(stamp) { $0.after($1) }
-    entry.deletion = Deletion(stamp: later, seen: seen)
+    entry.deletion = Deletion(stamp: later, seen: seen, policy: access.policy(of: entry.entity))
     entry.key = nil
     entry.base = nil
     entry.writes = [:]

@@ -17,7 +17,7 @@ extension StoreAccess {
   /// Begins a new incarnation where the store lacks what another was served from it, or has something
   /// else in its place.
   ///
-  /// From then on it writes under a new identity, which nobody has a cursor for: all it has is sent
+  /// From then on it writes under a new identity, which no reader has a cursor for: all it has is sent
   /// to all, all that others have comes back, also what came from here, and the merge rules bring it
   /// together. Nothing that either side has is lost.
   ///
@@ -28,12 +28,12 @@ extension StoreAccess {
   func renewIfRestored(
     asSeenBy claim: (StoreID) throws -> ReaderClaim, prepare: () throws -> Void = {}
   ) throws -> Bool {
-    if try !hasGoneBack(asSeenBy: claim) { return false }
+    if try !hasGoneBack(asSeenBy: claim, ledger()) { return false }
     try prepare()
     for _ in 0..<Self.attempts {
       let ledger = try ledger()
       // Another daemon may have been faster.
-      if try !hasGoneBack(asSeenBy: claim) { return true }
+      if try !hasGoneBack(asSeenBy: claim, ledger) { return true }
       ledger.put(SyncKey.formerIDs, try ledger.formerIDsWithOwn())
       ledger.head.incarnation = StoreID(high: environment.random(), low: environment.random())
       if try commit(ledger) { return true }
@@ -49,8 +49,19 @@ extension StoreAccess {
     }
   }
 
-  private func hasGoneBack(asSeenBy claim: (StoreID) throws -> ReaderClaim) throws -> Bool {
-    let ledger = try ledger()
+  /// Whether the store, as a ledger shows it, is what a change set was made for.
+  func isStill(_ expected: ExpectedDestination, _ ledger: Ledger) throws -> Bool {
+    guard ledger.storeID == expected.id else { return false }
+    return try expected.claim.map { claim in
+      try !hasGoneBack(asSeenBy: { _ in claim }, ledger)
+    } ?? true
+  }
+
+  /// Whether the store, as a ledger shows it, lacks what a reader was served from it, or has something else in its
+  /// place.
+  private func hasGoneBack(
+    asSeenBy claim: (StoreID) throws -> ReaderClaim, _ ledger: Ledger
+  ) throws -> Bool {
     let said = try claim(ledger.storeID)
     let cursor = said.cursor
     var last = ledger.head.sequence

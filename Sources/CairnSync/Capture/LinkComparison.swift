@@ -88,7 +88,7 @@ struct LinkComparison {
     if task.isNew { return }
     for key in try ledger.links(of: record, task.side) where !current.contains(key) {
       guard let known = try ledger.link(key), known.state.isMember else { continue }
-      // A link whose other end is not here is not shown by the rows; nobody removed it.
+      // The rows do not show a link whose other end is not here; no writer removed it.
       let far = key.owner == record ? key.member : key.owner
       guard try ledger.record(far)?.key != nil else { continue }
       try set(key, false, known, task, ledger)

@@ -31,6 +31,11 @@ struct StoreAccess: Sendable {
     try Ledger(store: store, schema: schema, cache: headCache, random: environment.random)
   }
 
+  /// Who wins between deletes and writes of an entity, as this daemon is configured.
+  func policy(of entity: String) -> DeleteConflictPolicy {
+    schema.entities[entity]?.policy ?? configuration.deleteConflicts
+  }
+
   /// The same, with a cache for the steps of one pass.
   func cachingHead() -> StoreAccess {
     var access = self
@@ -50,6 +55,8 @@ struct StoreAccess: Sendable {
 
   /// The transactions that are not captured yet, oldest first.
   ///
+  /// A program may have purged some of them: ``Uncaptured/isLost`` says so then, and the next capture begins a gap.
+  ///
   /// - Parameter limit: How many transactions to look at, those of sync included; 0 means all.
   func uncaptured(
     after captured: Int64, limit: Int, includesChanges: Bool
@@ -61,17 +68,21 @@ struct StoreAccess: Sendable {
     let marked = try ownTransactions(after: captured)
     if marked.hasAll(after: captured, upTo: last) { return Uncaptured(own: marked, last: last) }
     let start = captured == 0 ? nil : captured
-    let found = try history.transactions(after: start, upTo: last, limit: limit)
-    let own = try ownTransactions(after: captured)
-    // While sync fills a store, each of its own transactions has a thousand changes: only those of
-    // others are read.
-    let foreign =
-      includesChanges
-      ? try changes(of: found, except: own, after: start)
-      : found.filter { !own.contains($0.number) }
-    return Uncaptured(
-      transactions: foreign, isAll: limit == 0 || found.count < limit, own: own,
-      last: found.last?.number)
+    do {
+      let found = try history.transactions(after: start, upTo: last, limit: limit)
+      let own = try ownTransactions(after: captured)
+      // While sync fills a store, each of its own transactions has a thousand changes: only those of
+      // others are read.
+      let foreign =
+        includesChanges
+        ? try changes(of: found, except: own, after: start)
+        : found.filter { !own.contains($0.number) }
+      return Uncaptured(
+        transactions: foreign, isAll: limit == 0 || found.count < limit, own: own,
+        last: found.last?.number)
+    } catch let error as CoreDataError where error.code == .persistentHistoryTokenExpired {
+      return Uncaptured(isAll: false, isLost: true)
+    }
   }
 
   /// What history has after what was captured.
@@ -80,6 +91,8 @@ struct StoreAccess: Sendable {
     var transactions: [HistoryTransactionRecord] = []
     /// Whether these are all of them.
     var isAll = true
+    /// Whether a program has purged some, so that nothing tells what they changed.
+    var isLost = false
     /// Those of sync.
     var own: Set<Int64> = []
     /// The number of the last transaction that was looked at; nil without any.
@@ -111,7 +124,7 @@ struct StoreAccess: Sendable {
     return result
   }
 
-  /// The transactions that sync wrote and nobody has captured yet.
+  /// The transactions that sync wrote and no capture has reached yet.
   ///
   /// Told by what sync's commits keep, never by a name that a program can choose. To be read after
   /// the transactions: what is among them was committed with its mark.
@@ -142,7 +155,7 @@ struct StoreAccess: Sendable {
   /// The latest time that this daemon believes a writer.
   var latestCredibleTime: UInt64 { environment.now() &+ configuration.allowedClockSkew }
 
-  /// How often a step is planned again when somebody else commits in between.
+  /// How often a step is planned again when another writer commits in between.
   static let attempts = 12
 
   static func contention(_ store: PersistentStore) -> SyncError {

@@ -186,7 +186,7 @@ struct ChangeExporter {
     case set(ChangeSet)
     /// The destination has everything.
     case nothing
-    /// Somebody changed what was being read.
+    /// Another writer changed what was being read.
     case changed
     /// There are no rows where these records should be.
     case missing(Set<RecordID>)
@@ -264,6 +264,7 @@ struct ChangeExporter {
     }
     let later = try access.uncaptured(
       after: ledger.head.captured, limit: 0, includesChanges: true)
+    if later.isLost { return false }
     if later.transactions.isEmpty { return true }
     let objects = Set(looked.compactMap(\.object))
     return !later.transactions.contains { transaction in

@@ -2,7 +2,7 @@
 ///
 /// It never goes backwards but once the machine's clock has fallen behind it by more than the allowed
 /// skew: it was wrong then, and writes stamped after it would be held back everywhere for as long.
-/// Whoever overwrites a value stays later than that all the same, see ``Stamp/after(_:)``.
+/// A write that replaces a value stays later than that all the same, see ``Stamp/after(_:)``.
 public struct HybridLogicalClock: Hashable, Sendable {
   /// The greatest reading handed out or received.
   public private(set) var last: ClockReading

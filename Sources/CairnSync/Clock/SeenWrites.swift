@@ -7,7 +7,7 @@ public struct SeenWrites: Hashable, Sendable {
 
   public init(_ readings: [StoreID: ClockReading] = [:]) { self.readings = readings }
 
-  /// What a migration filled in nobody wrote: there is nothing to see.
+  /// No writer wrote what a migration filled in: there is nothing to see.
   public func covers(_ stamp: Stamp) -> Bool {
     if stamp == PropertyWrite.filledIn.stamp { return true }
     return readings[stamp.store].map { $0 >= stamp.clock } ?? false
@@ -30,10 +30,10 @@ public struct SeenWrites: Hashable, Sendable {
 public struct PropertyWrite: Hashable, Sendable {
   public let stamp: Stamp
   public let seen: SeenWrites
-  /// For a nullification that a delete rule made: the last write before it that somebody meant; nil
-  /// for a write that somebody meant.
+  /// For a nullification that a delete rule made: the last write before it that its writer meant; nil
+  /// for a write that its writer meant.
   ///
-  /// Only what somebody meant brings a deleted record back.
+  /// Only what a writer meant brings a deleted record back.
   public let lastMeant: Stamp?
   public init(stamp: Stamp, seen: SeenWrites = SeenWrites(), lastMeant: Stamp? = nil) {
     self.stamp = stamp
@@ -41,10 +41,10 @@ public struct PropertyWrite: Hashable, Sendable {
     self.lastMeant = lastMeant
   }
 
-  /// The last write of the property that somebody meant.
+  /// The last write of the property that its writer meant.
   public var meant: Stamp { lastMeant ?? stamp }
 
-  /// A write at `stamp`, or as soon after it as it takes, by someone who saw this write as the current
+  /// A write at `stamp`, or as soon after it as it takes, by a writer who saw this write as the current
   /// one.
   ///
   /// - Parameter byRule: Whether a delete rule made the write.
@@ -56,7 +56,7 @@ public struct PropertyWrite: Hashable, Sendable {
     return PropertyWrite(stamp: stamp, seen: seen, lastMeant: byRule ? meant : nil)
   }
 
-  /// A write as soon after this one, by someone who was not shown its value but the one that this write replaced.
+  /// A write as soon after this one, by a writer who saw not its value but the one that this write replaced.
   func overwrittenUnseen(at stamp: Stamp, byRule: Bool = false) -> PropertyWrite {
     let stamp = stamp.after(self.stamp)
     var seen = self.seen

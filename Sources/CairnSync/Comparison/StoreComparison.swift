@@ -177,7 +177,7 @@ struct StoreComparison {
   }
 
   /// Whether a value of the replica is what a new row has in a property that the local store's model,
-  /// which is an older one, does not know: nobody wrote it.
+  /// which is an older one, does not know: no program wrote it.
   private func isUnwritten(_ name: String, _ register: Register, of mine: RecordState) -> Bool {
     guard translation != nil, let plan = local.schema.entities[mine.entity],
       plan.names.place(of: name) == nil
@@ -319,7 +319,7 @@ struct StoreComparison {
     _ visit: (RecordID, Visited) throws -> Void
   ) throws {
     let state = entry.state(id: id, row: nil)
-    guard state.isAlive(under: access.configuration.deleteConflicts) else { return }
+    guard state.isAlive(under: access.policy(of: entry.entity)) else { return }
     try visit(
       id,
       Visited(

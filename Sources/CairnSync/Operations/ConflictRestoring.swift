@@ -27,18 +27,31 @@ struct ConflictRestoring {
       return decision
     }
     if entry.key == nil {
-      if plan.policy == .deleteWins {
+      if entry.deletion?.policy ?? plan.policy == .deleteWins {
         throw SyncError(
           .notAllowed,
           "the record \(id) is deleted, and deletes win for \(entry.entity): it cannot come back",
           recovery: .person)
       }
-      decision.edits.append(
-        .revive(id, entity: entry.entity, values: known.filter { $0.key != property }))
+      let values = known.filter { $0.key != property }
+      try checkKnown(values, besides: property, plan)
+      decision.edits.append(.revive(id, entity: entry.entity, values: values))
       decision.edits += try ledger.linksToShow(of: id)
     }
     decision.edits.append(try edit(of: property, id, plan))
     return decision
+  }
+
+  /// - Throws: ``SyncError`` where the record would come back with a default that no writer gave it.
+  private func checkKnown(
+    _ values: [String: WireValue], besides property: String, _ plan: SyncSchema.EntityPlan
+  ) throws {
+    let missing = plan.required.filter { $0 != property && values[$0] == nil }.sorted()
+    if missing.isEmpty { return }
+    throw SyncError(
+      .notAllowed,
+      "the record is deleted, and no store knows its \(missing.joined(separator: ", ")) any more: it cannot "
+        + "come back", recovery: .person)
   }
 
   private func edit(

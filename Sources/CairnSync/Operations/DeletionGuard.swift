@@ -153,16 +153,11 @@ struct DeletionSurvey {
 
   /// Whether writes of either side bring the record back.
   private func survives(_ deletion: Deletion, _ entry: RecordEntry, _ other: RecordEntry) -> Bool {
-    let policy =
-      destination.schema.entities[other.entity]?.policy ?? destination.configuration.deleteConflicts
+    let policy = destination.policy(of: other.entity)
     let joined = other.deletion?.joined(with: deletion) ?? deletion
     let meant = [entry, other].flatMap { [$0.base].compactMap { $0 } + Array($0.writes.values) }
       .map(\.meant)
-    switch policy {
-    case .deleteWins: return false
-    case .lastWriter: return meant.contains { $0 > joined.stamp }
-    case .writeWins: return meant.contains { !joined.hasSeen($0) }
-    }
+    return meant.contains { joined.isOutlived(by: $0, under: policy) }
   }
 }
 

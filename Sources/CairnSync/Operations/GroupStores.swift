@@ -122,7 +122,7 @@ extension SyncEngine {
   func operating<Value: Sendable>(
     _ work: @escaping @Sendable () throws -> Value
   ) async throws -> Value {
-    // A queue of its own: a store that does not answer keeps nobody else waiting.
+    // A queue of its own: a store that does not answer keeps no other work waiting.
     let queue = DispatchQueue(label: "cairn.sync.operation")
     return try await withCheckedThrowingContinuation { continuation in
       queue.async {

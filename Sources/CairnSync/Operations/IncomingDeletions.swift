@@ -48,18 +48,11 @@ struct IncomingDeletions {
     guard state.survivor == nil, let deletion = state.deletion,
       let known = try there.record(state.id), known.key != nil
     else { return nil }
-    let policy =
-      destination.schema.entities[known.entity]?.policy ?? destination.configuration.deleteConflicts
+    let policy = destination.policy(of: known.entity)
     let joined = known.deletion?.joined(with: deletion) ?? deletion
     let meant =
       state.registers.map(\.value.write.meant)
       + ([known.base].compactMap { $0 } + Array(known.writes.values)).map(\.meant)
-    let survives =
-      switch policy {
-      case .deleteWins: false
-      case .lastWriter: meant.contains { $0 > joined.stamp }
-      case .writeWins: meant.contains { !joined.hasSeen($0) }
-      }
-    return survives ? nil : known.entity
+    return meant.contains { joined.isOutlived(by: $0, under: policy) } ? nil : known.entity
   }
 }

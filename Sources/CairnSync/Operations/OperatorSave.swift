@@ -7,7 +7,7 @@ import Foundation
 /// Writes an operator's edits to a group's local store: one save, as a program would make it, with
 /// validation, delete rules and history, so that it travels like any other.
 ///
-/// Whoever writes meanwhile makes it decide again.
+/// It decides again when another writer commits meanwhile.
 struct OperatorSave {
   let access: StoreAccess
   let coordinator: PersistentStoreCoordinator
@@ -74,7 +74,7 @@ struct OperatorSave {
 
   /// What the save writes into the bookkeeping.
   ///
-  /// Without the mark of sync's own commits: the rows are captured as anybody's.
+  /// Without the mark of sync's own commits: sync captures the rows as any program's.
   ///
   /// - Parameter isBound: Whether it rests on the bookkeeping as it was read.
   private static func operations(

@@ -25,7 +25,9 @@ struct QuarantineDiscard {
 
   /// Whether the delete that waits is given up with the rest; one that wins whatever is written stays, and only what
   /// came along with it is.
-  private var takesDeleteBack: Bool { isDeleteNews && policy != .deleteWins }
+  private var takesDeleteBack: Bool {
+    isDeleteNews && (held.deletion?.policy ?? policy) != .deleteWins
+  }
 
   var effect: DiscardEffect {
     if held.survivor != nil, mine?.survivor == nil {
@@ -49,7 +51,17 @@ struct QuarantineDiscard {
       .compactMap { $0 }
       .reduce(stamp) { $0 > $1 ? $0 : Stamp(clock: $1.clock.next, store: stamp.store) }
     let (state, given) = isMineAlive ? keep(joined, at: latest) : delete(joined, at: latest)
-    return (state, given + losersOfHeld(to: joined))
+    return (state, given + losersOfHeld(to: joined) + losersOfMine(to: state))
+  }
+
+  /// What the store's own values lose to a delete that is not taken back: once the store has it, no import finds any
+  /// news in it.
+  private func losersOfMine(to state: RecordState) -> [Conflict] {
+    guard var mine, let deletion = state.deletion, mine.deletion != deletion,
+      mine.isAlive(under: policy), !state.isAlive(under: policy)
+    else { return [] }
+    mine.deletion = deletion
+    return Conflict.lost(mine)
   }
 
   /// What of the held state loses to the store's own values by its stamps, not because it is discarded: once the two
@@ -94,7 +106,7 @@ struct QuarantineDiscard {
       seen.formUnion(register.write.seen)
     }
     seen.remove(stamp.store)
-    state.deletion = Deletion(stamp: stamp, seen: seen)
+    state.deletion = Deletion(stamp: stamp, seen: seen, policy: policy)
     let lost = news.map { conflict($0.key, $0.value, winner: .null, at: stamp) }
     return (state, lost)
   }

@@ -224,8 +224,7 @@ struct QuarantineReading {
   }
 
   func policy(of state: RecordState) -> DeleteConflictPolicy {
-    member.access.schema.entities[state.entity]?.policy
-      ?? member.access.configuration.deleteConflicts
+    member.access.policy(of: state.entity)
   }
 
   /// The record as the store has it, in its own names.
@@ -240,7 +239,7 @@ struct QuarantineReading {
     guard let translation = member.translation else { return entry }
     return QuarantineEntry(
       reason: entry.reason, message: entry.message, source: entry.source, since: entry.since,
-      content: translation.content(entry.content))
+      content: translation.content(entry.content), insteadOf: entry)
   }
 
   private static func digest(_ data: Data) -> String {

@@ -182,17 +182,14 @@ struct RevertPlanning {
     guard let plan = access.schema.entities[entry.entity] else {
       return keep(id, nil, .notInModel)
     }
-    if plan.policy == .deleteWins { return keep(id, nil, .deleteWins) }
+    if entry.deletion?.policy ?? plan.policy == .deleteWins { return keep(id, nil, .deleteWins) }
     var values = writes.deleted[id] ?? [:]
     values.merge(known.values(of: id)) { $1 }
     for (name, value) in values {
       if let target = value.reference, try !willBeThere(target) { values[name] = nil }
     }
     let missing = plan.columns.map(\.name).filter { values[$0] == nil }
-    let needed = missing.filter { name in
-      guard let property = plan.entity.propertiesByName[name] else { return false }
-      return !property.isOptional
-    }
+    let needed = missing.filter(plan.required.contains)
     if !needed.isEmpty || values.isEmpty {
       return keep(id, nil, .valuesUnknown(needed.isEmpty ? missing : needed))
     }

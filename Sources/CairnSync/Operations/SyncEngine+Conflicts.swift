@@ -13,8 +13,8 @@ extension SyncEngine {
   ///   - after: ``ConflictPage/next`` of the page before; nil for the first.
   ///   - limit: At most so many, 1 to 10,000.
   ///   - names: The stores whose journals to read, replicas or `local`; nil for all.
-  /// - Throws: ``SyncError``: `noSuchReplica`, or what reading the local store brings. Replicas that are
-  ///   not open are told of in ``ConflictPage/away``.
+  /// - Throws: ``SyncError``: `noSuchReplica`, or what reading the local store brings.
+  ///   ``ConflictPage/away`` tells of replicas that are not open.
   public func conflicts(
     matching filter: ConflictFilter = ConflictFilter(), after: ConflictCursor? = nil,
     limit: Int = 100, in names: [String]? = nil

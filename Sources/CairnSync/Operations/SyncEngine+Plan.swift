@@ -4,7 +4,7 @@ import Foundation
 // What the next pass would do. Specification: sync.md 9, `plan`.
 
 extension SyncEngine {
-  /// What the next pass of a link would do in each direction, if nobody wrote meanwhile.
+  /// What the next pass of a link would do in each direction, if no program wrote meanwhile.
   ///
   /// Nothing is written, in no store: history that was not captured yet is read as the pass would. Each
   /// direction is planned on what both stores hold now; what a pull brings about in the local store and a

@@ -13,7 +13,7 @@ extension SyncEngine {
   ///   - names: The stores to look at, replicas or `local`; nil for all.
   ///   - after: ``QuarantinePage/next`` of the page before; nil for the first.
   ///   - limit: At most so many, 1 to 10,000.
-  /// - Throws: ``SyncError`` with `noSuchReplica`; replicas that are not open are told of in the page.
+  /// - Throws: ``SyncError`` with `noSuchReplica`; the page tells of replicas that are not open.
   public func quarantine(
     reason: QuarantineEntry.Reason? = nil, in names: [String]? = nil,
     after: QuarantineID? = nil, limit: Int = 100
@@ -113,7 +113,7 @@ extension SyncEngine {
   /// ``QuarantinedItem/discardEffect``, and its values replace the quarantined ones in all stores.
   ///
   /// The stores stay in step that way. The source's write stays known: the store's values count as
-  /// written by someone who had seen it, so that it does not come back, and everything that is lost is in
+  /// written by a writer who had seen it, so that it does not come back, and everything that is lost is in
   /// the conflict journal under the rule `discarded`, from where ``restore(_:as:)`` brings it back: in that of the
   /// store, and in that of the local store, which stays when a replica is thrown away. Where the store does not have
   /// the record, the record is deleted in all stores. What waits for the time when
@@ -239,7 +239,7 @@ extension QuarantineReading {
     ledger.setRecord(id, entry)
     let waiting = QuarantineEntry(
       reason: stored.reason, message: stored.message, source: stored.source, since: stored.since,
-      content: .record(state))
+      content: .record(state), insteadOf: stored)
     ledger.put(SyncKey.quarantine(id), waiting.encoded)
     _ = try ledger.journal(lost, time: access.environment.now())
     return lost

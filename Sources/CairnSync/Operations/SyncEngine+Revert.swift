@@ -7,7 +7,7 @@ extension SyncEngine {
   /// What ``revert(_:plan:as:)`` would do; nothing is written but stamps for what was just saved, and an index of
   /// journals that a version without one wrote.
   ///
-  /// - Throws: ``SyncError``; replicas that are not open are told of in the plan.
+  /// - Throws: ``SyncError``; the plan tells of replicas that are not open.
   public func planRevert(_ request: RevertRequest) async throws -> RevertPlan {
     try await operating { [self] in
       try planning(request, [:]).plan
@@ -57,7 +57,7 @@ extension SyncEngine {
           }
           return RevertOutcome(done: plan?.steps ?? [], kept: plan?.kept ?? [], author: author)
         } catch let refusal as OperatorRefusal {
-          // The rest goes on without what is refused, which is told of.
+          // The rest goes on without what is refused; the outcome tells of that.
           let new = refusal.records.filter { refused[$0] == nil }
           if new.isEmpty { throw refusal.error }
           for record in new { refused[record] = refusal.error.message }

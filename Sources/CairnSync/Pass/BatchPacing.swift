@@ -7,7 +7,7 @@ struct BatchPacing: Hashable, Sendable {
   static let least = 128
   /// Commits that met no program, since one did or the last growth.
   private var calm = 0
-  /// A program that saves now and then is not met by each of small commits: they grow after so many.
+  /// Not each small commit meets a program that saves at times: they grow after so many.
   private static let calmBeforeGrowth = 8
 
   init(most: Int) {

@@ -1,6 +1,5 @@
-/// Moves change sets from a source to a destination, one a step: whatever kinds they are, each place that is noted is
-/// one
-/// that the destination itself has told.
+/// Moves change sets from a source to a destination, one a step: whatever kinds they are, the source notes only
+/// places that the destination itself has told.
 struct Exchange {
   let source: any ChangeSource
   let destination: any ChangeDestination
@@ -13,6 +12,10 @@ struct Exchange {
   let checkDeletions: (_ stream: StoreID, _ cursor: SyncCursor) throws -> Void
   /// How many records make a set that another is read beside.
   let fullSet: Int
+
+  static let hasGoneBack = SyncError(
+    .fileMoved, "a store has gone back in time while it was given changes; looking again",
+    recovery: .retry)
 
   /// Moves the next set of the first stream that has one.
   func move() throws -> PassReport {
@@ -35,7 +38,7 @@ struct Exchange {
     try source.acknowledge(reader, at: cursor.position, of: stream)
     let next = try source.changes(after: cursor, of: stream, for: reader)
     // Between the look at the beginning of the pass and this, as on a machine that slept, other daemons may have had
-    // the source forget what the destination has yet to hear of.
+    // the source forget what the destination has yet to learn of.
     let isBehind = try source.hasForgotten(after: cursor, of: stream)
     let returned = try isBehind ? comeBack() : [:]
     guard let next else {
@@ -55,8 +58,12 @@ struct Exchange {
     defer { finishReading() }
     let taken = try destination.take(
       changes, of: stream,
+      by: ExpectedDestination(id: reader, claim: source.claim(on: reader)),
       asking: isPart
         ? { ids in wanted(try source.states(of: ids, for: reader)).records } : nil)
+    // Sets leave out what came from the destination itself, which has lost that now: the next pass finds out that it
+    // has gone back in time, and sends it everything.
+    guard taken.position >= cursor.position else { throw Self.hasGoneBack }
     var report = PassReport(event: set.isEmpty ? .passedOver : .moved)
     report.take(taken.outcome)
     report.unreadable = next.set.unreadable

@@ -122,7 +122,7 @@ extension Link {
       if isNew { return nil }
       guard let former = try local.replicaIdentity(named: configuration.name), former.isAt(url)
       else { return nil }
-      if life.counters.passes == 0, url.isFileURL, former.isInFolder(of: url),
+      if !life.hasBeenOpen, url.isFileURL, former.isInFolder(of: url),
         !FileManager.default.fileExists(atPath: url.path)
       {
         return nil

@@ -227,8 +227,8 @@ final class Link: Sendable {
   }
 
   /// Starts a pass when the replica's file is not the one that its name leads to, and gives memory back
-  /// that was not needed since the last look; also now and then where work does not end, since what SQLite keeps
-  /// of pages grows with what they come by.
+  /// that was not needed since the last look; also once in ``Rest/longWork`` looks where work does not end, since
+  /// what SQLite keeps of pages grows with what they come by.
   func look() -> Rest.Finding {
     guard let store, state.withLock({ $0.rest.beginLook() }) else { return .nothingNew }
     defer { state.withLock { $0.rest.endLook() } }

@@ -19,6 +19,8 @@ struct LinkLife: Sendable {
   var firstSync: Double?
   /// What the last complete pass could not make visible.
   private(set) var held = HeldRecords()
+  /// Whether the replica was open since the engine began.
+  private(set) var hasBeenOpen = false
   /// Whether the next pass may make more of that visible.
   private(set) var isUnfinished = false
   /// What a comparison found and none has found to be over.
@@ -69,6 +71,7 @@ struct LinkLife: Sendable {
   /// - Parameter differences: What was found before by a comparison with the store that is open now.
   mutating func opened(_ differences: KnownDifferences? = nil) {
     self.differences = differences
+    hasBeenOpen = true
     enter(.ready)
   }
 

@@ -1,5 +1,4 @@
-/// Looks now and then at what is at rest, and tells once when nothing has been done for a while, and now and then
-/// where something is done all the time.
+/// Says at a look whether work has come to rest, once each time, or has gone on for ``longWork`` looks in a row.
 struct Rest: Hashable, Sendable {
   private var seen = 0
   private var told = 0

@@ -81,7 +81,6 @@ struct SyncPass: ReplicaPass, @unchecked Sendable {
   /// Before anything is exchanged: whether both are the stores that they were.
   func identify() throws -> PassReport {
     try checkFiles()
-    try local.agreeOnPolicies(with: replica, mayWrite: direction.pushes)
     var report = PassReport(event: .identified)
     for (store, reader, isTaking) in [
       (local, replica, direction.pulls), (replica, local, direction.pushes),
@@ -132,11 +131,14 @@ struct SyncPass: ReplicaPass, @unchecked Sendable {
       }
     }
     // A store that begins anew sends all it has.
-    if !isRestored { try reader.sendLinksAgain() }
+    if !isRestored {
+      try reader.sendLinksAgain()
+      if !reader.isRead { try KeptRecords(access: store, source: source).sendAgain() }
+    }
     return count
   }
 
-  /// What has arrived in either store through this link and is not visible there.
+  /// What has arrived in either store through this link and is not visible there; notes what of it is not going to be.
   ///
   /// Looks at the files once more: what was exchanged after the pass began has not been served, and the
   /// link must not be called in step.
@@ -146,12 +148,14 @@ struct SyncPass: ReplicaPass, @unchecked Sendable {
     var result = HeldRecords()
     if direction.pushes {
       let targets = ForgottenTargets(access: replica, source: local)
+      try targets.note(filter: filter)
       result =
         result
         + (try replica.held(filter: filter(in: replica), hasArrived: targets.haveArrived()))
     }
     if direction.pulls {
       let targets = ForgottenTargets(access: local, source: replica)
+      try targets.note(filter: filter(in: replica))
       let ledger = try replica.ledger()
       result =
         result
@@ -207,7 +211,11 @@ struct SyncPass: ReplicaPass, @unchecked Sendable {
 
   func exchange(_ side: PassState.Side) throws -> PassReport {
     let (source, destination) = side == .pull ? (replica, local) : (local, replica)
-    return try Exchange(
+    // A first read misses nothing that the source forgets from here on, but what it has forgotten since the pass began:
+    // a store that has been served before may still have the record.
+    let isFirst = try destination.ledger().cursor(for: source.ledger().storeID) == SyncCursor()
+    let returned = try isFirst ? comeBack(destination, to: source) : nil
+    var report = try Exchange(
       source: self.side(of: source), destination: self.side(of: destination),
       wanted: { wanted($0, from: source, to: destination) },
       comeBack: {
@@ -219,6 +227,8 @@ struct SyncPass: ReplicaPass, @unchecked Sendable {
           filter: filter(in: destination))
       }, fullSet: (batchSize() ?? source.configuration.batchSize) / 2
     ).move()
+    if let returned { report.returned[destination.place, default: 0] += returned }
+    return report
   }
 
   /// The filter in the names of a store.

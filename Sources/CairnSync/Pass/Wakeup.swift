@@ -2,7 +2,7 @@ import Synchronization
 
 /// Lets one task sleep until it is called or a time has passed.
 ///
-/// A call while nobody sleeps is remembered.
+/// It remembers a call that comes while no task sleeps.
 final class Wakeup: Sendable {
   private struct State {
     var isCalled = false
@@ -26,7 +26,7 @@ final class Wakeup: Sendable {
   func wait(atMost limit: Duration?, _ environment: SyncEnvironment) async {
     let timer = limit.map { limit in
       Task {
-        // A cancelled sleep has nobody to wake.
+        // A cancelled sleep has no task to wake.
         if (try? await environment.sleep(limit)) != nil { self.call() }
       }
     }

@@ -1,7 +1,7 @@
 /// Finds out which records of a set are to blame for a failure that names none, by leaving out one
 /// half, then the other, then all; what is left out and was not to blame is tried in parts.
 ///
-/// The set goes through at the third failure at the latest, so one bad record holds up nobody; that
+/// The set goes through at the third failure at the latest, so one bad record holds up no link; that
 /// its neighbours come a moment later than the rest of their transaction is the price.
 struct CulpritTrial: Sendable, Hashable {
   private let records: [RecordID]

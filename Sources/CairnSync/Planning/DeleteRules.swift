@@ -172,7 +172,7 @@ extension ImportPlanner {
     return found
   }
 
-  /// The values that went with an owner, each of which nobody had seen who deleted it.
+  /// Notes the values that went with an owner, each of which no deleter had seen.
   mutating func noteHiddenValues(of item: Item) {
     guard let death = hidden[item.id] else { return }
     let wasHidden = item.row == nil && item.before.map(setting.isAlive) == true

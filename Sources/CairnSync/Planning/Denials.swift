@@ -210,9 +210,10 @@ extension ImportPlanner {
             reason: .validation,
             message: "\(item.after.entity) \(item.id) cannot be deleted, because "
               + "\(denial.relationship) is not empty",
-            source: earlier?.source ?? source, since: earlier?.since ?? setting.now,
+            source: source, since: earlier?.since ?? setting.now,
             content: .record(
-              RecordState(id: item.id, entity: item.after.entity, deletion: deletion)))
+              RecordState(id: item.id, entity: item.after.entity, deletion: deletion)),
+            insteadOf: earlier)
         ))
     }
     if wasKept(item), item.before?.deletion == deletion { return }

@@ -1,7 +1,7 @@
 /// All that one batch does to one destination, decided: what becomes of rows, links and orders, and
 /// what is written down beside them.
 ///
-/// A value; whoever applies it decides nothing.
+/// A value; the importer, which applies it, decides nothing.
 struct ImportPlan: Sendable {
   /// What becomes of one row.
   struct RowAction: Hashable, Sendable {

@@ -221,8 +221,12 @@ struct ImportPlanner {
     if mine == nil { absorbWaiting(for: incoming.id) }
     items[incoming.id]?.equalsIncoming = equalsIncoming
     // Told once: what the source sends after that has all of this in it. Also of two that are deleted, since a
-    // delete may be denied.
-    if batch.isSent, mine == merged, merged != incoming || wasLess, !setting.isAlive(merged) {
+    // delete may be denied. Not of what both know to be united: where the survivor has not arrived, the values wait
+    // with the tombstone, and the other has them elsewhere.
+    let isUnited = merged.survivor != nil && merged.survivor == incoming.survivor
+    if batch.isSent, mine == merged, merged != incoming || wasLess, !setting.isAlive(merged),
+      !isUnited
+    {
       items[incoming.id]?.isSourceBehind = true
     }
   }

@@ -87,7 +87,8 @@ struct IncomingSorting {
     _ message: String, _ old: QuarantineEntry?, _ now: UInt64
   ) {
     let entry = QuarantineEntry(
-      reason: reason, message: message, source: source, since: old?.since ?? now, content: content)
+      reason: reason, message: message, source: source, since: old?.since ?? now, content: content,
+      insteadOf: old)
     held.append((key, entry))
   }
 }

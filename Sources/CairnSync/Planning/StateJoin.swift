@@ -9,7 +9,7 @@ extension Register {
   public func joined(with other: Register) -> Register {
     if write.stamp != other.write.stamp {
       let (winner, loser) = write.stamp > other.write.stamp ? (self, other) : (other, self)
-      // What somebody meant before a delete rule wrote is remembered, whichever rule wrote last.
+      // The winner keeps what a writer meant before a delete rule wrote, whichever rule wrote last.
       guard let meant = winner.write.lastMeant, loser.write.meant > meant else { return winner }
       let write = PropertyWrite(
         stamp: winner.write.stamp, seen: winner.write.seen, lastMeant: loser.write.meant)
@@ -30,7 +30,7 @@ extension Register {
 }
 
 extension Deletion {
-  /// The later delete, knowing all that either deleter knew.
+  /// The later delete, with its policy, knowing all that either deleter knew.
   public func joined(with other: Deletion) -> Deletion {
     var seen = self.seen
     seen.formUnion(other.seen)
@@ -38,8 +38,16 @@ extension Deletion {
     seen.insert(stamp)
     seen.insert(other.stamp)
     let later = max(stamp, other.stamp)
-    if stamp == other.stamp, self.seen == other.seen { return self }
-    return Deletion(stamp: later, seen: seen.without(later))
+    if self == other { return self }
+    return Deletion(
+      stamp: later, seen: seen.without(later), policy: other.isAfter(self) ? other.policy : policy)
+  }
+
+  /// Whether the policy of this delete holds and not that of the other.
+  ///
+  /// Of one delete that carries a policy in one place alone, that one.
+  private func isAfter(_ other: Deletion) -> Bool {
+    (stamp, policyNumber) > (other.stamp, other.policyNumber)
   }
 }
 

@@ -33,11 +33,12 @@ struct StoreRepair {
   func perform(_ actions: [RepairReport.Action]) throws {
     try EntityRepair(local: local, replica: replica, preference: preference).run(
       actions.filter { $0.difference.kind == .entity }.compactMap(\.difference.record))
-    var formerKeys: [RepairPreference: [RecordID: Int64]] = [:]
+    var formerKeys: [RepairPreference: FormerKeys] = [:]
     for side in [RepairPreference.local, .replica] {
       try takeUp(actions.filter { $0.kind == .takenUp && $0.preferred == side }, access(side))
       let gone = actions.filter { $0.kind == .restored && $0.preferred != side }
-      formerKeys[side] = try forget(gone, access(side))
+      try forget(gone, access(side))
+      formerKeys[side] = try FormerKeys(keptIn: access(side).store)
       let written = actions.filter { $0.kind == .written && $0.preferred == side }
       let members = actions.filter { $0.kind == .members }
       try write(written + members, access(side))
@@ -46,6 +47,7 @@ struct StoreRepair {
     for start in stride(from: 0, to: ids.count, by: Self.page) {
       try exchange(Array(ids[start..<min(start + Self.page, ids.count)]), formerKeys)
     }
+    for (side, keys) in formerKeys { try keys.remove(from: access(side)) }
   }
 
   private func access(_ side: RepairPreference) -> StoreAccess {
@@ -79,13 +81,10 @@ struct StoreRepair {
 
   /// Makes a store forget rows that are gone, so that the other's come.
   ///
-  /// - Returns: The keys that they had, for they get them back: a reference of another row, a link or an ID that a
-  ///   program keeps leads to the same object as before.
-  private func forget(
-    _ actions: [RepairReport.Action], _ access: StoreAccess
-  ) throws -> [RecordID: Int64] {
+  /// They get the keys back that they had: a reference of another row, a link or an ID that a program keeps leads to
+  /// the same object as before.
+  private func forget(_ actions: [RepairReport.Action], _ access: StoreAccess) throws {
     let ledger = try access.ledger()
-    var keys: [RecordID: Int64] = [:]
     let gone = try actions.compactMap(\.difference.record).compactMap { id in
       try ledger.record(id).flatMap { ledger.objectID(for: $0) }
     }
@@ -100,12 +99,11 @@ struct StoreRepair {
           // It may have come back.
           if try access.store.snapshots(for: [object]).first ?? nil != nil { continue }
           work.ledger.setRecordID(nil, for: object)
-          keys[id] = object.rowKey
+          if let key = object.rowKey { FormerKeys.keep(key, of: id, in: work.ledger) }
         }
         work.ledger.forget(id, sequence: entry.sequence)
       }
     }
-    return keys
   }
 
   private func write(_ actions: [RepairReport.Action], _ access: StoreAccess) throws {
@@ -134,7 +132,7 @@ struct StoreRepair {
   // MARK: What the stores know
 
   private func exchange(
-    _ ids: [RecordID], _ formerKeys: [RepairPreference: [RecordID: Int64]]
+    _ ids: [RecordID], _ formerKeys: [RepairPreference: FormerKeys]
   ) throws {
     // Read before either is changed.
     let (mine, theirs) = (try states(of: ids, local), try states(of: ids, replica))
@@ -144,7 +142,7 @@ struct StoreRepair {
 
   private func apply(
     _ set: ChangeSet, to side: RepairPreference,
-    _ formerKeys: [RepairPreference: [RecordID: Int64]]
+    _ formerKeys: [RepairPreference: FormerKeys]
   ) throws {
     let destination = access(side)
     let source = access(side == .local ? .replica : .local)
@@ -154,7 +152,7 @@ struct StoreRepair {
     let ids = try set.records.map(\.id).filter { try known.record($0)?.key != nil }
     _ = try pass.importing(to: destination, partOf: source) {
       var importer = $0
-      importer.formerKeys = formerKeys[side] ?? [:]
+      importer.formerKeys = formerKeys[side]?.byRecord ?? [:]
       return try importer.apply(wanted, cursor: nil, reconsidering: Set(ids))
     }
   }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Work that ends by calling back, and that nobody has to wait for when their task is cancelled.
+/// Work that ends by calling back, and that a caller need not wait for when its task is cancelled.
 enum Abandonable {
   private enum State<Value: Sendable> {
     case beginning
@@ -8,7 +8,7 @@ enum Abandonable {
     case ended
   }
 
-  /// - Parameter begin: Begins the work; the function that it is given returns false when nobody waits
+  /// - Parameter begin: Begins the work; the function that it is given returns false when no caller waits
   ///   for the result any more.
   /// - Throws: What the work ends with, or `CancellationError`.
   static func run<Value: Sendable>(

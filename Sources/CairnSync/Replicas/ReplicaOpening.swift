@@ -3,7 +3,7 @@ import CairnModel
 import CairnStore
 import Foundation
 
-/// Opens a replica's store through the coordinator without blocking anybody.
+/// Opens a replica's store through the coordinator without blocking the caller.
 struct ReplicaOpening: Sendable {
   let coordinator: PersistentStoreCoordinator
   let configuration: ReplicaConfiguration
@@ -29,7 +29,7 @@ struct ReplicaOpening: Sendable {
         let result: Result<Void, any Error> =
           error.map { .failure(described($0)) } ?? .success(())
         if end(result) { return }
-        // Nobody waits for it any more.
+        // No caller waits for it any more.
         if let late = coordinator.persistentStore(for: url) { try? coordinator.remove(late) }
       }
     }

@@ -133,8 +133,8 @@ extension StoreAccess {
 
   /// Keeps nothing for a reader from now on, as if it had been silent for longer than the retention.
   ///
-  /// Its note stays, a few bytes: should it come back all the same, it is told from one of another life of
-  /// this store.
+  /// Its note stays, a few bytes: should the reader come back all the same, the note tells it from one of
+  /// another life of this store.
   func releaseReader(_ reader: StoreID) throws {
     for _ in 0..<Self.attempts {
       let ledger = try ledger()

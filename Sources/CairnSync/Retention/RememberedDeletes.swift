@@ -31,7 +31,9 @@ extension SyncPass {
       var set = ChangeSet(source: ledger.storeID, after: 0, upTo: 0)
       for id in gone.records.sorted() {
         guard let entry = try theirs.record(id) else { continue }
-        set.records.append((back?.entry(entry) ?? entry).forgotten(id: id, by: ledger.storeID))
+        let policy = source.policy(of: entry.entity)
+        set.records.append(
+          (back?.entry(entry) ?? entry).forgotten(id: id, by: ledger.storeID, under: policy))
       }
       for key in gone.links.sorted() {
         guard let state = try theirs.link(comparison.there(key))?.state else { continue }

@@ -8,7 +8,8 @@ import Foundation
 /// that far, or had sent it itself, and it was not written since. All else is news, and travels.
 ///
 /// How far the other has read says so only of what it was to have: a cursor is moved over what a filter
-/// leaves out, and stays where it is while the link brings nothing that way.
+/// leaves out, and stays where it is while the link brings nothing that way. What is kept for that travels again once
+/// the link brings it (``KeptRecords``).
 struct ReturningReader {
   /// The store that was away.
   let access: StoreAccess
@@ -100,11 +101,12 @@ struct ReturningReader {
         guard try theirs.value(SyncKey.quarantine(id)) == nil,
           try wasThere(entry.sequence, place, mine, other, position)
         else { continue }
-        set.records.append(entry.forgotten(id: id, by: other))
+        let policy = access.policy(of: entry.entity)
+        set.records.append(entry.forgotten(id: id, by: other, under: policy))
         let survivor = try theirs.resolve(id)
         // Which is about to hear that it has the values of this one.
         if survivor != id, try mine.record(survivor) == nil {
-          set.records.append(entry.forgotten(id: survivor, by: other))
+          set.records.append(entry.forgotten(id: survivor, by: other, under: policy))
         }
       }
       if !set.isEmpty { try take(set) }
@@ -203,7 +205,7 @@ struct ReturningReader {
 
 extension Ledger {
   /// Whether both ends of a link have rows here.
-  fileprivate func shows(_ key: LinkKey) throws -> Bool {
+  func shows(_ key: LinkKey) throws -> Bool {
     try record(key.owner)?.key != nil && record(key.member)?.key != nil
   }
 }
@@ -214,7 +216,11 @@ extension RecordEntry {
   ///
   /// When it was deleted is not known any more. The earliest time that is possible loses no write that
   /// some store made and the deleter did not know.
-  func forgotten(id: RecordID, by store: StoreID) -> RecordState {
+  ///
+  /// - Parameter policy: Of the record's entity here: that of the delete is forgotten, too.
+  func forgotten(
+    id: RecordID, by store: StoreID, under policy: DeleteConflictPolicy
+  ) -> RecordState {
     let writes = [base].compactMap { $0 } + Array(self.writes.values)
     var seen = deletion?.seen ?? SeenWrites()
     if let old = deletion?.stamp { seen.insert(old) }
@@ -227,7 +233,7 @@ extension RecordEntry {
     let last = known.max() ?? .beforeSync
     return RecordState(
       id: id, entity: entity,
-      deletion: Deletion(stamp: Stamp(clock: last.next, store: store), seen: seen))
+      deletion: Deletion(stamp: Stamp(clock: last.next, store: store), seen: seen, policy: policy))
   }
 }
 

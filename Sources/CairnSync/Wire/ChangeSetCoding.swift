@@ -2,7 +2,7 @@ import Foundation
 
 // Byte form of a change set, canonical: entries are sorted, equal sets give equal bytes.
 //   version 1 · source 16 · after 8 · upTo 8 · count, records · count, links
-// record: ID 16 · entity string · flags (1 deleted, 2 united) · [stamp, seen] · [survivor 16] ·
+// record: ID 16 · entity string · flags (1 deleted, 2 united, 4 × the delete's policy) · [stamp, seen] · [survivor 16] ·
 //   count of distinct writes, each (stamp, seen) · count of properties, each (name, index of the
 //   write, value), by name
 // link: relationship string · owner 16 · member 16 · link state
@@ -15,7 +15,9 @@ extension ByteWriter {
   public mutating func record(_ state: RecordState) {
     identity(state.id)
     string(state.entity)
-    byte((state.deletion == nil ? 0 : 1) | (state.survivor == nil ? 0 : 2))
+    byte(
+      (state.deletion == nil ? 0 : 1) | (state.survivor == nil ? 0 : 2)
+        | (state.deletion?.policyNumber ?? 0) << 2)
     if let deletion = state.deletion {
       stamp(deletion.stamp)
       seen(deletion.seen)
@@ -64,11 +66,9 @@ extension ByteReader {
     let id = try identity(RecordID.self)
     var state = RecordState(id: id, entity: try string())
     let flags = try byte()
-    guard flags <= 3 else { throw Self.damaged }
-    if flags & 1 != 0 {
-      let stamp = try stamp()
-      state.deletion = Deletion(stamp: stamp, seen: try seen())
-    }
+    // What is not deleted has no policy.
+    guard flags <= 15, flags & 1 != 0 || flags <= 3 else { throw Self.damaged }
+    if flags & 1 != 0 { state.deletion = try deletion(policyNumber: flags >> 2) }
     if flags & 2 != 0 { state.survivor = try identity(RecordID.self) }
     var writes: [PropertyWrite] = []
     for _ in 0..<(try count()) { writes.append(try write()) }
@@ -79,6 +79,16 @@ extension ByteReader {
       state.registers[name] = Register(value: try value(), write: writes[Int(number)])
     }
     return state
+  }
+
+  /// - Parameter policyNumber: As it was read, where it can be anything.
+  mutating func deletion(policyNumber: UInt8) throws -> Deletion {
+    let policies = DeleteConflictPolicy.allCases
+    guard Int(policyNumber) <= policies.count else { throw Self.damaged }
+    let stamp = try stamp()
+    return Deletion(
+      stamp: stamp, seen: try seen(),
+      policy: policyNumber == 0 ? nil : policies[Int(policyNumber) - 1])
   }
 
   public mutating func link() throws -> LinkChange {
@@ -105,6 +115,13 @@ extension ByteReader {
   private mutating func position() throws -> Register {
     let write = try write()
     return Register(value: .data(try data()), write: write)
+  }
+}
+
+extension Deletion {
+  /// The policy as it is stored and travels: 0 for none.
+  var policyNumber: UInt8 {
+    policy.flatMap(DeleteConflictPolicy.allCases.firstIndex).map { UInt8($0 + 1) } ?? 0
   }
 }
 

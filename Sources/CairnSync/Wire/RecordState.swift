@@ -8,23 +8,43 @@ public struct Register: Hashable, Sendable {
   }
 }
 
-/// That a record was deleted: when, and which writes the deleter had seen.
+/// That a record was deleted: when, which writes the deleter had seen, and what wins against the others.
 public struct Deletion: Hashable, Sendable {
   public let stamp: Stamp
   public let seen: SeenWrites
-  public init(stamp: Stamp, seen: SeenWrites = SeenWrites()) {
+  /// The policy of the daemon that took the delete up, which holds for it in every store and for ever.
+  ///
+  /// So all stores decide alike while daemons are configured differently, or one after the other. Nil in what
+  /// builds before this one wrote: each daemon goes by its own policy then.
+  public let policy: DeleteConflictPolicy?
+  public init(
+    stamp: Stamp, seen: SeenWrites = SeenWrites(), policy: DeleteConflictPolicy? = nil
+  ) {
     self.stamp = stamp
     self.seen = seen
+    self.policy = policy
   }
 
   /// Whether the deleter knew of the write.
   public func hasSeen(_ write: Stamp) -> Bool {
     write.store == stamp.store ? write.clock <= stamp.clock : seen.covers(write)
   }
+
+  /// Whether a write brings the record back.
+  ///
+  /// - Parameter standard: The policy of the record's entity here, for a delete that carries none.
+  func isOutlived(by write: Stamp, under standard: DeleteConflictPolicy) -> Bool {
+    switch policy ?? standard {
+    case .deleteWins: false
+    case .lastWriter: write > stamp
+    case .writeWins: !hasSeen(write)
+    }
+  }
 }
 
 /// What wins when a record is deleted on one side and written on the other.
 public enum DeleteConflictPolicy: String, Sendable, Hashable, CaseIterable {
+  // The order of the cases is stored: see `policyNumber`.
   /// The later of the two; a write after the delete brings the whole record back.
   case lastWriter
   case deleteWins
@@ -57,14 +77,12 @@ public struct RecordState: Hashable, Sendable {
   }
 
   /// Whether there is an object for the record.
+  ///
+  /// - Parameter policy: For a delete that carries none.
   public func isAlive(under policy: DeleteConflictPolicy) -> Bool {
     if survivor != nil || registers.isEmpty { return false }
     guard let deletion else { return true }
-    switch policy {
-    case .deleteWins: return false
-    case .lastWriter: return registers.hasWrite { $0.meant > deletion.stamp }
-    case .writeWins: return registers.hasWrite { !deletion.hasSeen($0.meant) }
-    }
+    return registers.hasWrite { deletion.isOutlived(by: $0.meant, under: policy) }
   }
 
   /// The greatest reading in the state.

@@ -9,7 +9,7 @@ enum ConflictChecks {
     return []
   }
 
-  /// A row as read before somebody else changed it.
+  /// A row as read before another save changed it.
   private static func staleRow(_ probe: StoreProbe) throws -> RowSnapshot {
     let row = try probe.insert("Person", ["name": .string("first")])
     let update = try probe.update(row, ["name": .string("second")])

@@ -4,8 +4,8 @@ import Foundation
 
 /// The pointer under which a C argument list carries an object.
 ///
-/// The object made of a value is kept for good, because nobody says when the list was read. Predicate
-/// formats take their values as they are and never ask for it.
+/// The object made of a value is kept for good, because the reader of the list does not say when it has
+/// read it. Predicate formats take their values as they are and never ask for it.
 private func encoded(_ object: AnyObject) -> [Int] {
   [Int(bitPattern: Unmanaged.passRetained(object).toOpaque())]
 }

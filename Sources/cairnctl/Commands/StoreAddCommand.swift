@@ -105,7 +105,7 @@ struct StoreAddCommand: ParsableCommand {
       }
       let progress = replica.progress
       let fraction = progress?.total.map { $0 == 0 ? 1 : Double(progress?.done ?? 0) / Double($0) }
-      bar.show(fraction, "\(name): \(replica.state.rawValue)")
+      bar.show(fraction, "\(name): \(replica.state.words)")
       guard ContinuousClock.now < deadline else {
         throw ControlError.waitTimedOut(behind: [name])
       }

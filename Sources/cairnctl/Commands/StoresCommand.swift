@@ -15,7 +15,7 @@ struct StoresCommand: ParsableCommand {
     for store in stores {
       table.add([
         .init(store.name), .init(store.role.rawValue), .init(store.type),
-        .init(store.direction?.rawValue ?? "-"), .init(store.state), .init(store.location),
+        .init(store.direction?.rawValue ?? "-"), .init(store.stateWords), .init(store.location),
       ])
     }
     for line in table.lines() { Output.line(line) }

@@ -4,6 +4,7 @@ import CairnControl
 /// A bar while bytes go over, and the seconds of a step that tells nothing until it ends; on a terminal only.
 final class CopyBar {
   private let bar: ProgressBar
+  private var fraction: Double?
   private var words: String
 
   /// - Parameter work: What is shown until the daemon says what it does.
@@ -12,16 +13,18 @@ final class CopyBar {
     words = work
     client.whileWaiting = { [weak self] waited in
       guard let self, let waited else { return }
-      bar.show(nil, "\(words), \(waited.components.seconds) s")
+      // What came less than a tenth of a second after the last line was not drawn; this draws it.
+      bar.show(fraction, "\(words), \(waited.components.seconds) s")
     }
   }
 
   func show(_ progress: StoreCopyProgress) {
-    words = Self.words(progress.step)
-    guard let total = progress.total, total > 0 else { return bar.show(nil, words) }
-    bar.show(
-      Double(progress.done) / Double(total),
-      "\(words), \(Readable.bytes(progress.done)) of \(Readable.bytes(total))")
+    (fraction, words) = (nil, Self.words(progress.step))
+    if let total = progress.total, total > 0 {
+      fraction = Double(progress.done) / Double(total)
+      words += ", \(Readable.bytes(progress.done)) of \(Readable.bytes(total))"
+    }
+    bar.show(fraction, words)
   }
 
   func clear() { bar.clear() }

@@ -1,4 +1,4 @@
-// Writing results to standard output.
+// Writing results to standard output, and what several commands say in the same words.
 import CairnControl
 import CairnPlatform
 import Foundation
@@ -26,5 +26,20 @@ enum Output {
   /// Writes to standard error, for what is not a result.
   static func note(_ text: String) {
     StandardStream.error.write(Array((text + "\n").utf8))
+  }
+}
+
+/// What people read of lists that are not tables.
+enum Block {
+  /// Says that replicas were not read.
+  static func note(away: [AwayReplica], damaged: Int) {
+    for replica in away {
+      TerminalText.wrapped("not read: \(replica.name): \(replica.reason)").forEach(Output.note)
+    }
+    if damaged > 0 {
+      Output.note(
+        "\(Readable.count(damaged, "entry", "entries")) cannot be read: `cairnctl verify` checks the files"
+      )
+    }
   }
 }

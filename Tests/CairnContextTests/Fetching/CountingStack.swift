@@ -50,24 +50,6 @@ final class CountingStore: SQLiteStore, @unchecked Sendable {
   }
 }
 
-private struct CountingStoreKind: StoreKind {
-  private let plain = SQLiteStoreKind()
-  var type: String { StoreTypeName.sqlite }
-  var storeClass: PersistentStore.Type { CountingStore.self }
-  func metadata(at url: URL, options: StoreOptions) throws -> [String: Any] {
-    try plain.metadata(at: url, options: options)
-  }
-  func setMetadata(_ metadata: [String: Any], at url: URL, options: StoreOptions) throws {
-    try plain.setMetadata(metadata, at: url, options: options)
-  }
-  func destroy(at url: URL, options: StoreOptions) throws {
-    try plain.destroy(at: url, options: options)
-  }
-  func replace(at destination: URL, withStoreAt source: URL, options: StoreOptions) throws {
-    try plain.replace(at: destination, withStoreAt: source, options: options)
-  }
-}
-
 /// A coordinator of the library model over one or more counting stores; their files go with it.
 final class CountingStack {
   let coordinator: PersistentStoreCoordinator
@@ -82,7 +64,8 @@ final class CountingStack {
     let model = Library.model()
     change(model)
     coordinator = PersistentStoreCoordinator(
-      managedObjectModel: model, storeKinds: [CountingStoreKind()])
+      managedObjectModel: model,
+      storeKinds: [DerivedStoreKind(of: SQLiteStoreKind(), storeClass: CountingStore.self)])
     folder = try TemporaryFolder()
     for number in 0..<count {
       let store = try coordinator.addPersistentStore(

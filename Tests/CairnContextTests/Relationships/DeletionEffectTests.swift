@@ -114,7 +114,7 @@ import Testing
 
   @Test func membersOfAClassThatHearsOfItAreRead() throws {
     let (model, box, shelf) = try Self.boxes(label: .noAction)
-    for trait: ObjectFlags in [.hearsOfDeletion, .hearsOfSaves, .hasOwnRules] {
+    for trait: ObjectFlags in [.hasDeletionHook, .hasSaveHooks, .hasRuleHooks] {
       #expect(!DeletionEffect.needsNoValues(of: box, trait, inverse: shelf))
     }
     withExtendedLifetime(model) {}

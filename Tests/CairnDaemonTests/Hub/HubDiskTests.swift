@@ -64,7 +64,7 @@ import Testing
     // Another program takes what is left.
     _ = try server.query(
       "CREATE TABLE filler (text text); ALTER TABLE filler ALTER text SET STORAGE PLAIN")
-    #expect(throws: PostgreSQLServer.ServerProblem.self) {
+    #expect(throws: ServerProblem.self) {
       try server.query("INSERT INTO filler SELECT repeat('x', 7000) FROM generate_series(1, 2000)")
     }
     let summary = String(repeating: "long ", count: 200)

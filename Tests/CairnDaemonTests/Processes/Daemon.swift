@@ -24,6 +24,8 @@ final class Daemon: Sendable {
     var environment: [String: String] = [:]
     /// Runs as a user that file modes apply to, also where the tests run as root.
     var isUnprivileged = false
+    /// What a shell runs first, such as `ulimit -f 1000`.
+    var shell: String?
     /// The local store, where it is not in the folder.
     var local: String?
   }
@@ -84,6 +86,12 @@ final class Daemon: Sendable {
       started.arguments = [
         "--reuid=\(Self.user)", "--regid=\(Self.user)", "--clear-groups", program, "--config",
         configPath,
+      ]
+    }
+    if let shell = setup.shell {
+      started.executableURL = URL(fileURLWithPath: "/bin/bash")
+      started.arguments = [
+        "-c", "\(shell) && exec \"$0\" \"$@\"", program, "--config", configPath,
       ]
     }
     started.environment = ProcessInfo.processInfo.environment.merging(setup.environment) { $1 }

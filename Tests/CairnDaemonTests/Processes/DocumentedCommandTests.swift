@@ -108,6 +108,10 @@ import Testing
       if arguments.count == 1, arguments[0] == "browse" { arguments.append("/no/such/file") }
       arguments += ["--listen", "/no/such/folder/socket"]
     }
+    // A minute of its own, for which `SelfTestTests` waits.
+    if arguments[0] == "self-test", !arguments.contains("--folder") {
+      arguments += ["--folder", "/no/such/folder"]
+    }
     return try await run(
       program, arguments, environment: ["CAIRN_SOCKET": "/no/such/folder/control"])
   }

@@ -64,6 +64,37 @@ import Testing
     #expect(await daemon.stop() == 0)
   }
 
+  /// A limit of the process, as `LimitFSIZE=` sets one: the kernel ends a program that does not expect it.
+  @Test func aFileThatMayNotGetLargerIsNoFailedDisk() async throws {
+    let folder = try TemporaryFolder()
+    var setup = Daemon.Setup(
+      model: try TroubledFile.model(in: folder), replicas: [("near", folder.file("near.sqlite"))])
+    setup.shell = "ulimit -f 1500"
+    let limited = try Daemon(in: folder, setup)
+    try await limited.start()
+    var acknowledged: Set<String> = []
+    var refused: Outcome?
+    for number in 0..<60 where refused == nil {
+      let name = "\(number) " + String(repeating: "x", count: 60_000)
+      let outcome = try await limited.ctl("insert", "Item", "name=\(name)")
+      if outcome.code == 0 { acknowledged.insert(name) } else { refused = outcome }
+    }
+    let errors = try #require(refused).errors
+    #expect(errors.contains("(disk-full)") && errors.contains("LimitFSIZE="), "\(errors)")
+    #expect(limited.isRunning)
+    #expect(try await eventually { try limited.status().local?.problem?.code == "disk-full" })
+    #expect(await limited.stop() == 0)
+
+    setup.shell = nil
+    let daemon = try Daemon(in: folder, setup)
+    try await daemon.start()
+    #expect(try Set(await daemon.values("Item", "name")) == acknowledged)
+    #expect(try await daemon.ctl("insert", "Item", "name=after").code == 0)
+    #expect(try await daemon.ctl("wait", "--timeout", "60").code == 0)
+    #expect(try await daemon.ctl("verify").code == 0)
+    #expect(await daemon.stop() == 0)
+  }
+
   /// As an operator does who takes it for a leftover.
   @Test func aLogThatIsRemovedCostsNothingThatWasAcknowledged() async throws {
     let folder = try TemporaryFolder()

@@ -14,17 +14,35 @@ import Testing
 
   init() throws { words = try StoreWords() }
 
-  private func store(through pooler: Pooler) throws -> PostgreSQLStore {
+  private func store(through folder: String) throws -> PostgreSQLStore {
     PostgreSQLStore(
       configuration: StoreConfiguration(
         model: try LibraryModel.make().model, configurationName: nil,
-        url: words.server.storeURL(words.schema, through: pooler.folder), options: StoreOptions([:])
+        url: words.server.storeURL(words.schema, through: folder), options: StoreOptions([:])
       ))
   }
 
   @Test func aPoolerByTheTransactionIsRefusedByName() throws {
     let pooler = try Pooler(.transaction, to: words.server)
-    let store = try store(through: pooler)
+    try expectRefusal(through: pooler.folder)
+  }
+
+  @Test func behindAPoolerByTheSessionAStoreWorks() throws {
+    let pooler = try Pooler(.session, to: words.server)
+    try expectService(through: pooler.folder)
+  }
+
+  @Test(.enabled(if: PgBouncer.program != nil, "no PgBouncer; `make test-tools` unpacks it"))
+  func thatHoldsForPgBouncerItself() throws {
+    let (transactions, sessions) = (
+      try PgBouncer(.transaction, to: words.server), try PgBouncer(.session, to: words.server)
+    )
+    try expectRefusal(through: transactions.folder)
+    try expectService(through: sessions.folder)
+  }
+
+  private func expectRefusal(through folder: String) throws {
+    let store = try store(through: folder)
     let url = try #require(store.url)
     for attempt in [
       { try store.openStore() },
@@ -40,9 +58,8 @@ import Testing
     #expect(schemas == "0")
   }
 
-  @Test func behindAPoolerByTheSessionAStoreWorks() throws {
-    let pooler = try Pooler(.session, to: words.server)
-    let store = try store(through: pooler)
+  private func expectService(through folder: String) throws {
+    let store = try store(through: folder)
     try store.openStore()
     let shelf = try words.insert("Shelf", ["place": .string("north")], in: store)
     let found = try store.snapshots(for: [shelf.objectID])[0]

@@ -2,6 +2,7 @@ import CairnSQLite
 import CairnStore
 import CairnTesting
 import Foundation
+import Synchronization
 import Testing
 
 @testable import CairnSync
@@ -205,6 +206,31 @@ struct FilePlaceTests {
       if case .madeAnew("nas", let path) = event { paths.append(path) }
     }
     #expect(paths == [url.path])
+  }
+
+  /// A disk may go after it was opened, and before anything was exchanged with it.
+  @Test func aFileThatIsRemovedBeforeItsFirstPassIsNotMadeAnew() async throws {
+    struct NotYet: Error {}
+    let scratch = try Scratch()
+    let isHeldUp = Mutex(true)
+    var environment = SyncEnvironment.live
+    environment.reach = { point in
+      if point == .beforeCapture, isHeldUp.withLock({ $0 }) { throw NotYet() }
+    }
+    let daemon = try SyncEngineTests.Daemon("local", in: scratch, environment: environment)
+    let url = scratch.url.appendingPathComponent("nas.sqlite")
+    try daemon.engine.addReplica(ReplicaConfiguration(name: "nas", url: url))
+    let engine = daemon.engine
+    let link: @Sendable () throws -> LinkStatus? = { try engine.status().replicas.first }
+    #expect(try await eventually { try link().map { $0.counters.failedPasses > 0 } ?? false })
+    for file in files(url) { try FileManager.default.removeItem(atPath: file) }
+    isHeldUp.withLock { $0 = false }
+    #expect(try await eventually { try link()?.lastError?.code == .storeUnavailable })
+    #expect(try files(url) == [] && link()?.counters.passes == 0)
+    await #expect(throws: SyncError.self) {
+      try await daemon.engine.wait(timeout: .milliseconds(300))
+    }
+    try await daemon.close()
   }
 
   @Test func aReplicaThatWasRemovedWhileNoEngineRanOrIsAtAnotherPlaceIsNew() async throws {

@@ -228,6 +228,30 @@ struct RestoreTests {
     try await duet.close()
   }
 
+  /// Specification: sync.md 2.7: sync invents no state that no writer wrote.
+  @Test func aDeletedRecordWhoseValuesNoStoreKnowsDoesNotComeBack() async throws {
+    let duet = try await Duet.make()
+    let record = try duet.here.record("Item", "k")
+    try duet.here.site.write { context in
+      context.delete(try #require(try duet.here.site.find("Item", "k", in: context)))
+    }
+    try await duet.settle()
+    let stamp = Stamp(clock: ClockReading(bits: 99), store: StoreID(high: 1, low: 1))
+    let conflict = Conflict(
+      record: record, entity: "Item", property: "value", losingValue: .string("v"),
+      losingStamp: stamp, winningValue: .null, winningStamp: stamp, rule: .lastWriter)
+    let access = duet.here.site.access
+    func decide(knowing known: [String: WireValue]) throws -> OperatorDecision {
+      try ConflictRestoring(
+        conflict: conflict, access: access, ledger: access.ledger(), known: known
+      ).decide()
+    }
+    let error = #expect(throws: SyncError.self) { try decide(knowing: ["other": .double(1)]) }
+    #expect(error?.code == .notAllowed && error?.message.contains("its key") == true)
+    #expect(try decide(knowing: ["key": .string("k")]).edits.count == 2)
+    try await duet.close()
+  }
+
   @Test func aValueOfARecordThatWasUnitedGoesToTheSurvivor() async throws {
     let duet = try await Duet.make()
     try await duet.concurrently(

@@ -28,7 +28,8 @@ struct PlanGraph {
     var end: Int?
   }
 
-  private let setting: ImportSetting
+  /// One for all stores, or one of each.
+  private let settings: [ImportSetting]
   /// Every state of a single store, once.
   private var stores: [PureStore] = []
   private var storeNumbers: [PureStore.Contents: Int] = [:]
@@ -50,9 +51,11 @@ struct PlanGraph {
   typealias Delivering = (_ store: inout PureStore, _ sender: PureStore) throws -> Void
   private let delivering: Delivering
 
-  /// - Parameter delivering: What a delivery does, by default what a link does.
-  init(_ setting: ImportSetting, delivering: Delivering? = nil) {
-    self.setting = setting
+  /// - Parameters:
+  ///   - settings: One for all stores, or one of each.
+  ///   - delivering: What a delivery does, by default what a link does.
+  init(_ settings: [ImportSetting], delivering: Delivering? = nil) {
+    self.settings = settings
     self.delivering =
       delivering ?? { store, sender in
         // As a link does, it tries what waits in quarantine before.
@@ -65,7 +68,10 @@ struct PlanGraph {
   ///
   /// - Throws: ``Flaw``: stores that deliveries do not make equal, or not always the same, or that are not valid.
   mutating func explore(writes: Int) throws {
-    var level = [add(try (1...3).map { try number(PureStore(UInt64($0), setting)) }, from: nil)]
+    let first = try (0..<3).map { index in
+      try number(PureStore(UInt64(index + 1), settings[index % settings.count]))
+    }
+    var level = [add(first, from: nil)]
     try settle(&level)
     for number in 0..<writes {
       var next: [Int] = []
@@ -90,9 +96,11 @@ struct PlanGraph {
     }
   }
 
-  /// The first store that is as it was made, which stands for the others that are; the last one where none is.
+  /// The first store that is as it was made, which stands for the others that are; the last one where none is, or
+  /// where stores differ by their settings, too.
   private func firstUntouched(_ all: [Int]) -> Int {
-    all.firstIndex { stores[$0].isEmpty } ?? all.count - 1
+    let first = settings.count == 1 ? all.firstIndex { stores[$0].isEmpty } : nil
+    return first ?? all.count - 1
   }
 
   private mutating func number(_ store: PureStore) throws -> Int {

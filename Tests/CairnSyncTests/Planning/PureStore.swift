@@ -320,7 +320,9 @@ extension PureStore {
     }
     seen.remove(stamp.store)
     let known = writes.map(\.stamp) + [entry.deletion?.stamp].compactMap { $0 }
-    entry.deletion = Deletion(stamp: known.reduce(stamp) { $0.after($1) }, seen: seen)
+    let policy = schema.entities[entry.entity]?.policy
+    entry.deletion = Deletion(
+      stamp: known.reduce(stamp) { $0.after($1) }, seen: seen, policy: policy)
     for (name, value) in entry.overlay {
       if let target = value.reference {
         parked.remove(

@@ -42,10 +42,10 @@ struct RandomPlanLawTests {
   }
 
   private static func flaw(
-    seed: UInt64, _ setting: ImportSetting, operations: Int
+    seed: UInt64, _ settings: [ImportSetting], operations: Int
   ) throws -> String? {
     var chance = SeededGenerator(seed: seed)
-    var stores = (1...3).map { PureStore(UInt64($0), setting) }
+    var stores = (0..<3).map { PureStore(UInt64($0 + 1), settings[$0 % settings.count]) }
     for time in 1...operations {
       let number = Int.random(in: 0..<3, using: &chance)
       let stamp = Stamp(clock: ClockReading(bits: UInt64(time * 10)), store: stores[number].id)
@@ -60,20 +60,24 @@ struct RandomPlanLawTests {
     return try PlanLawTests.flawAtRest(stores, &chance)
   }
 
-  @Test(arguments: DeleteConflictPolicy.allCases, [false, true])
+  /// One policy for all stores, or one for each.
+  private static let policies: [[DeleteConflictPolicy]] =
+    DeleteConflictPolicy.allCases.map { [$0] } + [[.deleteWins, .lastWriter, .writeWins]]
+
+  @Test(arguments: policies, [false, true])
   func longHistoriesComeToTheSameInEveryOrder(
-    policy: DeleteConflictPolicy, denies: Bool
+    policies: [DeleteConflictPolicy], denies: Bool
   ) throws {
-    let setting = try PlanLawTests.setting(policy, denies: denies)
+    let settings = try policies.map { try PlanLawTests.setting($0, denies: denies) }
     let first = ProcessInfo.processInfo.environment["CAIRN_TEST_SEED"].flatMap { UInt64($0) } ?? 1
     for seed in first..<first + 30 {
       do {
-        if let flaw = try Self.flaw(seed: seed, setting, operations: 25) {
-          Issue.record("seed \(seed), \(policy), denies \(denies): \(flaw)")
+        if let flaw = try Self.flaw(seed: seed, settings, operations: 25) {
+          Issue.record("seed \(seed), \(policies), denies \(denies): \(flaw)")
           return
         }
       } catch {
-        Issue.record("seed \(seed), \(policy), denies \(denies): \(error)")
+        Issue.record("seed \(seed), \(policies), denies \(denies): \(error)")
         return
       }
     }

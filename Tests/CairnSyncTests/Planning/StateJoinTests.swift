@@ -32,8 +32,11 @@ struct StateJoinTests {
         write: PropertyWrite(stamp: second, seen: seen(&generator), lastMeant: meant))
     }
     if generator.chance(30) {
-      state.deletion = Deletion(stamp: stamp(&generator), seen: SeenWrites())
-        .joined(with: Deletion(stamp: stamp(&generator), seen: seen(&generator)))
+      let policies = [nil] + DeleteConflictPolicy.allCases
+      let (first, second) = (generator.pick(policies) ?? nil, generator.pick(policies) ?? nil)
+      state.deletion = Deletion(stamp: stamp(&generator), seen: SeenWrites(), policy: first)
+        .joined(
+          with: Deletion(stamp: stamp(&generator), seen: seen(&generator), policy: second))
     }
     if generator.chance(15) {
       state.survivor = RecordID(high: 1, low: UInt64.random(in: 1...3, using: &generator))
@@ -63,6 +66,19 @@ struct StateJoinTests {
     }
     #expect(deletions[0].joined(with: deletions[1]).stamp == deletions[1].stamp)
     #expect(deletions[1].joined(with: deletions[0]).stamp == deletions[1].stamp)
+  }
+
+  @Test func thePolicyOfTheLaterDeleteHoldsForBoth() {
+    func deletion(_ time: UInt64, _ policy: DeleteConflictPolicy?) -> Deletion {
+      Deletion(
+        stamp: Stamp(clock: ClockReading(bits: time), store: Self.stores[0]), policy: policy)
+    }
+    let (early, late) = (deletion(1, .deleteWins), deletion(2, .lastWriter))
+    #expect(early.joined(with: late).policy == .lastWriter)
+    #expect(late.joined(with: early).policy == .lastWriter)
+    // The same delete, from a build that kept no policy.
+    #expect(deletion(2, nil).joined(with: late).policy == .lastWriter)
+    #expect(late.joined(with: deletion(2, nil)).policy == .lastWriter)
   }
 
   @Test func joiningAllSmallRegistersIsCommutativeAssociativeAndIdempotent() {

@@ -115,6 +115,39 @@ struct RepairTests {
     await daemon.engine.stop()
   }
 
+  /// The store has forgotten the row, and dies before it is made again.
+  @Test func aRowGetsItsKeyAlsoFromTheRepairAfterOneThatDied() async throws {
+    await daemon.engine.stop()
+    let folder = try Scratch()
+    let fleet = Fleet(seed: 5, directory: folder.url)
+    let (local, nas) = (try fleet.add("local"), try fleet.add("nas"))
+    try local.write { context in
+      let parent = try local.insert("Item", ["key": "l"], in: context)
+      _ = try local.insert("Item", ["key": "k", "parent": parent], in: context)
+    }
+    _ = try fleet.settle([(local, nas)])
+    let before = try nas.picture()
+    try await folder.sql("nas", "DELETE FROM ZITEM WHERE ZKEY = 'l'")
+    func repair() throws {
+      let context = ManagedObjectContext(.privateQueue)
+      context.persistentStoreCoordinator = fleet.coordinator
+      let found = try StoreComparison(local: local.access, replica: nas.access).run(name: "nas")
+      try context.performAndWait {
+        let repair = StoreRepair(
+          pass: SyncPass(local: local.access, replica: nas.access, context: context),
+          direction: .both, preference: .local)
+        try repair.perform(repair.plan(found.differences))
+      }
+    }
+    fleet.interrupt(nas, at: .beforeImport) { throw Fleet.Stopped() }
+    #expect(throws: Fleet.Stopped.self) { try repair() }
+    #expect(try FormerKeys(keptIn: nas.store).byRecord.count == 1)
+    try repair()
+    #expect(try nas.picture() == before, "what referred to the row leads to it")
+    #expect(try fleet.differences(local, nas).isEmpty)
+    #expect(try FormerKeys(keptIn: nas.store).byRecord.isEmpty)
+  }
+
   private func keys(in store: String) async throws -> [String: Int64] {
     try await reading(store) { database in
       let rows = try Row.fetchAll(

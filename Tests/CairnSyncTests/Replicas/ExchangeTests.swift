@@ -36,6 +36,7 @@ struct ExchangeTests {
     func hasForgotten(after cursor: SyncCursor, of stream: StoreID) -> Bool {
       lost.contains(stream)
     }
+    func claim(on destination: StoreID) -> ReaderClaim? { nil }
     func states(of ids: Set<RecordID>, for reader: StoreID) -> ChangeSet {
       ChangeSet(source: StoreID(high: 0, low: 0), after: 0, upTo: 0)
     }
@@ -47,6 +48,8 @@ struct ExchangeTests {
     /// Whether it does not take the next set.
     var fails = false
     var isBehind = false
+    /// Whether it is restored from an empty backup when it takes the next set.
+    var goesBack = false
     let takesParts: Bool
     private(set) var parts = 0
 
@@ -55,12 +58,13 @@ struct ExchangeTests {
     func reader() -> StoreID { StoreID(high: 9, low: 9) }
     func cursor(for stream: StoreID) -> SyncCursor { cursors[stream] ?? SyncCursor() }
     func take(
-      _ changes: SourceChanges, of stream: StoreID,
+      _ changes: SourceChanges, of stream: StoreID, by expected: ExpectedDestination,
       asking: ((Set<RecordID>) throws -> [RecordState])?
     ) throws -> Acknowledgement {
       if fails { throw Failed() }
       if asking != nil { parts += 1 }
-      if !isBehind {
+      if goesBack { cursors = [:] }
+      if !isBehind, !goesBack {
         cursors[stream] = changes.end
         taken += changes.set.records.map(\.id)
       }
@@ -106,6 +110,16 @@ struct ExchangeTests {
       #expect(try exchange(source, destination).move().position == expected)
     }
     #expect(source.acknowledged == [0, 0, 0, 1, 2])
+  }
+
+  /// Sets leave out what came from the destination, and it has lost that.
+  @Test func aDestinationThatGoesBackInTimeMeanwhileIsLookedAtAnew() throws {
+    let (source, destination) = (Source([first: 3]), Destination())
+    _ = try exchange(source, destination).move()
+    destination.goesBack = true
+    let error = #expect(throws: SyncError.self) { try exchange(source, destination).move() }
+    #expect(error?.code == .fileMoved && error?.recovery == .retry)
+    #expect(destination.taken.count == 1)
   }
 
   @Test func aDestinationThatHasMissedSomethingComesBackBeforeItIsDone() throws {

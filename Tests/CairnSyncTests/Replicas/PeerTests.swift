@@ -59,7 +59,7 @@ struct PeerTests {
     // Nothing is sent back.
     let taken = line.asked.withLock { asked in
       asked.flatMap { question in
-        if case .take(let set, _, _) = question.matter { return set.records.map(\.id) }
+        if case .take(let set, _, _, _) = question.matter { return set.records.map(\.id) }
         return []
       }
     }
@@ -107,6 +107,37 @@ struct PeerTests {
     #expect(try side.cursor(for: a.access.ledger().storeID) == half)
   }
 
+  /// A set leaves out what came from the daemon: one that was restored from a backup since would pass that over.
+  @Test(arguments: [true, false])
+  func aDaemonThatIsNotWhatASetWasMadeForTakesNothing(isAnother: Bool) throws {
+    try insert(["k1"], b)
+    try pass()
+    try insert(["k2"], a)
+    let other = StoreID(high: 8, low: 8)
+    line.insteadOf.withLock {
+      $0 = { [line] question, _ in
+        guard case .take(let set, let end, let names, let claim) = question.matter,
+          claim.store != other, claim.cursor.mark != 1
+        else { return nil }
+        var served = claim.cursor
+        if !isAnother { served.mark = 1 }
+        let changed = PeerQuestion(
+          asker: question.asker, name: question.name,
+          .take(
+            set, end, names: names,
+            by: .init(cursor: served, store: isAnother ? other : claim.store, ids: claim.ids)))
+        return (try? line.ask(changed.encoded)).flatMap { try? PeerAnswer(decoding: $0) }
+      }
+    }
+    let before = try b.access.ledger().head.sequence
+    let error = #expect(throws: SyncError.self) { try pass() }
+    #expect(error?.code == .fileMoved && error?.recovery == .retry)
+    #expect(try b.access.ledger().head.sequence == before)
+    line.insteadOf.withLock { $0 = nil }
+    try pass()
+    #expect(try b.picture() == a.picture() && b.picture().count == 2)
+  }
+
   @Test func aQuestionThatComesTwiceChangesNothing() throws {
     try insert(["k1", "k2"], a)
     try pass()
@@ -141,10 +172,12 @@ struct PeerTests {
     let cursor = try b.access.ledger().cursor(for: asker)
     let set = ChangeSet(
       source: asker, after: cursor.position, upTo: cursor.position, records: [state])
+    let claim = PeerQuestion.Claim(
+      cursor: SyncCursor(), store: try b.access.ledger().storeID, ids: [asker])
     _ = try line.ask(
       PeerQuestion(
         asker: asker, name: "a",
-        .take(set, cursor, names: a.access.schema.namesDigest)
+        .take(set, cursor, names: a.access.schema.namesDigest, by: claim)
       ).encoded)
     let answer = try PeerAnswer(
       decoding: line.ask(PeerQuestion(asker: asker, name: "a", .held).encoded))
@@ -159,12 +192,13 @@ struct PeerTests {
     let asker = StoreID(high: 1, low: 2)
     var cursor = SyncCursor()
     cursor.position = 5
+    let claim = PeerQuestion.Claim(cursor: cursor, store: asker, ids: [asker])
     let matters: [PeerQuestion.Matter] = [
-      .greet(filter: Data([1, 2]), names: Data([3])), .present(cursor, of: asker, ids: [asker]),
+      .greet(filter: Data([1, 2]), names: Data([3])), .present(claim),
       .news, .end, .changes(after: cursor, acknowledged: 3, batchSize: 7),
       .states([RecordID(high: 3, low: 4)]),
-      .take(ChangeSet(source: asker, after: 1, upTo: 2), cursor, names: 9), .retry, .held,
-      .pending(after: 8),
+      .take(ChangeSet(source: asker, after: 1, upTo: 2), cursor, names: 9, by: claim), .retry,
+      .held, .pending(after: 8),
     ]
     for matter in matters {
       let question = PeerQuestion(asker: asker, name: "a", matter)

@@ -76,4 +76,27 @@ struct ForgottenTargetTests {
     try fleet.sync([(a, hub), (b, hub)])
     try expectInStep([a, b, hub])
   }
+
+  /// The store that gives the reference is never told of the delete.
+  ///
+  /// Who has the reference from the hub can ask nobody who knows the record.
+  @Test func aReferenceToWhatAStoreThatIsNeverToldHasKeptWaitsForNothingAnywhere() throws {
+    func push() throws { for _ in 0..<3 { try fleet.pass(a, hub, direction: .push) } }
+    try push()
+    try fleet.sync([(b, hub)])
+    fleet.advance(10)
+    try delete(b)
+    try fleet.sync([(b, hub)])
+    #expect(try hub.purge(age: 0).records == 1 && b.purge(age: 0).records == 1)
+    fleet.advance(10)
+    try refer(a)
+    try push()
+    try fleet.sync([(b, hub)])
+    let known = ForgottenTargets(access: b.access, source: hub.access)
+    #expect(try b.access.held(hasArrived: known.haveArrived()).parked == 1)
+    for (site, source) in [(hub, a), (b, hub)] {
+      try ForgottenTargets(access: site.access, source: source.access).note(filter: nil)
+    }
+    try expectInStep([hub, b])
+  }
 }

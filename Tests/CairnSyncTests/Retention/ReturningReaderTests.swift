@@ -131,6 +131,50 @@ struct ReturningReaderTests {
     #expect(try values(taking) == ["stays=stays"])
   }
 
+  /// A store that has only given reads for the first time, and another daemon purges after the pass has looked.
+  @Test func whatIsForgottenBeforeAFirstReadBeginsIsDeletedAllTheSame() throws {
+    try insert(["stays", "goes"], a)
+    for _ in 0..<2 { try fleet.pass(a, disk, direction: .push) }
+    try delete(["goes"], disk)
+    try HistoryCapture(access: disk.access).run()
+    let context = ManagedObjectContext(.privateQueue)
+    context.persistentStoreCoordinator = fleet.coordinator
+    let pass = SyncPass(local: a.access, replica: disk.access, context: context)
+    var machine = PassState(direction: .both)
+    var isPurged = false
+    while let step = machine.step {
+      if case .move = step, !isPurged {
+        try wait([disk])
+        #expect(try disk.entries(.records) == 1)
+        isPurged = true
+      }
+      machine.take(try context.performAndWait { try pass.perform(step) }.event)
+    }
+    try expect(["stays=stays"], [(a, disk)])
+  }
+
+  /// What is kept so travels once the link goes both ways again: the other has read past it, and forgotten it.
+  @Test(arguments: [SyncDirection.push, .pull])
+  func whatALinkOfOneDirectionKeepsTravelsWhenItGoesBothWaysAgain(
+    _ direction: SyncDirection
+  ) throws {
+    let (away, stays) = direction == .pull ? (a, disk) : (disk, a)
+    try away.write { context in
+      let item = try away.insert("Item", ["key": "goes", "value": "goes"], in: context)
+      item.setValue(
+        NSSet(object: try away.insert("Tag", ["name": "t"], in: context)), forKey: "tags")
+    }
+    try insert(["stays"], away)
+    try fleet.sync([(a, disk)])
+    fleet.advance(10)
+    try delete(["goes"], stays)
+    try wait([stays])
+    for _ in 0..<3 { try fleet.pass(a, disk, direction: direction) }
+    #expect(try values(away) == ["goes=goes", "stays=stays"], "nothing is deleted on its word")
+    try expect(["goes=goes", "stays=stays"], [(a, disk)])
+    #expect(try a.picture() == disk.picture())
+  }
+
   /// Specification: sync.md 9: a pass that would delete much asks, also when it is for a store that comes
   /// back.
   @Test(arguments: [true, false])

@@ -24,18 +24,13 @@ struct DeleteRuleTests {
     return (fleet, a, b)
   }
 
-  private func delete(_ key: String, at site: Fleet.Site) throws {
-    try site.write { context in try site.find("Item", key, in: context).map(context.delete) }
-    try HistoryCapture(access: site.access).run()
-  }
-
   @Test(arguments: [DeleteConflictPolicy.lastWriter, .deleteWins, .writeWins])
   func twoDeletesBringNothingBack(policy: DeleteConflictPolicy) throws {
     let (fleet, a, b) = try family(policy, seed: 11)
-    try delete("child", at: a)
+    try a.delete("child")
     fleet.advance(50)
     // Nullifies the child's reference here, where the child still is.
-    try delete("parent", at: b)
+    try b.delete("parent")
     _ = try fleet.settle([(a, b)])
     #expect(try a.picture() == [])
     #expect(try b.picture() == [])
@@ -43,12 +38,12 @@ struct DeleteRuleTests {
 
   @Test func aWriteAfterTheDeleteStillBringsTheRecordBackWhenARuleWroteLast() throws {
     let (fleet, a, b) = try family(.lastWriter, seed: 12)
-    try delete("child", at: a)
+    try a.delete("child")
     fleet.advance(50)
     try b.write { try b.find("Item", "child", in: $0)?.setValue("kept", forKey: "value") }
     try HistoryCapture(access: b.access).run()
     fleet.advance(50)
-    try delete("parent", at: b)
+    try b.delete("parent")
     _ = try fleet.settle([(a, b)])
     #expect(try a.picture() == ["item child kept nil ^- []"])
     #expect(try b.picture() == a.picture())
@@ -56,7 +51,7 @@ struct DeleteRuleTests {
 
   @Test func aReferenceThatWasMeantLaterThanTheDeleteCountsAlsoWhenARuleTookItAway() throws {
     let (fleet, a, b) = try family(.lastWriter, seed: 13)
-    try delete("child", at: a)
+    try a.delete("child")
     fleet.advance(50)
     try b.write { context in
       let other = try b.insert("Item", ["key": "other"], in: context)
@@ -64,7 +59,7 @@ struct DeleteRuleTests {
     }
     try HistoryCapture(access: b.access).run()
     fleet.advance(50)
-    try delete("other", at: b)
+    try b.delete("other")
     _ = try fleet.settle([(a, b)])
     #expect(
       try a.picture() == ["item child v nil ^- []", "item parent nil nil ^- []"])
@@ -73,7 +68,7 @@ struct DeleteRuleTests {
 
   @Test func aReferenceThatAProgramTookAwayIsAWrite() throws {
     let (fleet, a, b) = try family(.lastWriter, seed: 14)
-    try delete("child", at: a)
+    try a.delete("child")
     fleet.advance(50)
     try b.write { try b.find("Item", "child", in: $0)?.setValue(nil, forKey: "parent") }
     try HistoryCapture(access: b.access).run()

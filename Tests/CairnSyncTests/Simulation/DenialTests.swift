@@ -159,7 +159,10 @@ struct DenialTests {
     let later = ClockReading(milliseconds: 2_000_000)
     let (state, lost) = discard.decide(at: Stamp(clock: later, store: ledger.storeID))
     #expect(state.isAlive(under: .lastWriter) && lost.map(\.rule) == [.discarded])
-    let strict = QuarantineDiscard(mine: mine, held: held, policy: .deleteWins, isThere: true)
+    var wins = held
+    let deletion = try #require(held.deletion)
+    wins.deletion = Deletion(stamp: deletion.stamp, seen: deletion.seen, policy: .deleteWins)
+    let strict = QuarantineDiscard(mine: mine, held: wins, policy: .lastWriter, isThere: true)
     guard case .impossible = strict.effect else {
       Issue.record("a delete that wins cannot be taken back: \(strict.effect)")
       return
@@ -189,7 +192,11 @@ struct DenialTests {
     let (kept, lost) = discard.decide(at: stamp(4, 2))
     #expect(kept.deletion == delete && kept.registers["value"]?.value == .string("short"))
     #expect(kept.registers["value"].map { $0.write.stamp > new } == true)
-    #expect(lost.map(\.losingValue) == [.string("long")])
+    // Its own value goes with the delete, whose author had not seen it.
+    let own = isNewsHere ? [Conflict.Rule.deleteWon] : []
+    #expect(lost.map(\.rule) == [.discarded] + own)
+    #expect(lost.first?.losingValue == .string("long"))
+    #expect(lost.dropFirst().allSatisfy { $0.losingValue == .string("short") })
   }
 
   /// The store refuses the whole record for a value of its own, so that what loses to that was merged nowhere.

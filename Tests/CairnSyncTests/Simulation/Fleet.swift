@@ -46,6 +46,12 @@ final class Fleet: Sendable {
       return object
     }
 
+    /// Deletes an item, as a change of its own.
+    func delete(_ key: String) throws {
+      try write { context in try find("Item", key, in: context).map(context.delete) }
+      try HistoryCapture(access: access).run()
+    }
+
     func all(_ entity: String, in context: ManagedObjectContext) throws -> [ManagedObject] {
       let request = FetchRequest<ManagedObject>(entityName: entity)
       request.affectedStores = [store]
@@ -67,7 +73,7 @@ final class Fleet: Sendable {
     static func list(_ name: String, of object: ManagedObject) -> [String] {
       let members = object.value(forKey: name) as? NSOrderedSet ?? []
       return members.compactMap { $0 as? ManagedObject }.map { member in
-        let key = member.entity.name == "Tag" ? "name" : "key"
+        let key = member.entity.propertiesByName["name"] == nil ? "key" : "name"
         return member.value(forKey: key) as? String ?? ""
       }
     }

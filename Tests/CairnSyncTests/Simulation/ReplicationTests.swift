@@ -263,6 +263,23 @@ struct ReplicationTests {
     #expect(try b.picture() == a.picture())
   }
 
+  /// Specification: sync.md 5, "In step means in step": what two stores have sent waits for both.
+  @Test func whatWaitsCountsForEachStoreThatHasSentIt() throws {
+    let fleet = Fleet(seed: 31)
+    let a = try fleet.add("a")
+    let (hub, nas) = (try fleet.add("hub", skew: 60_000), try fleet.add("nas", skew: 60_000))
+    try hub.write { _ = try hub.insert("Item", ["key": "k"], in: $0) }
+    try fleet.pass(hub, nas)
+    for replica in [hub, nas, hub] { try fleet.pass(a, replica, direction: .pull) }
+    for replica in [hub, nas] {
+      let held = try a.access.held(from: [replica.access.ledger().storeID])
+      #expect(held.ahead == 1, "\(replica.name)")
+    }
+    #expect(try a.access.held().ahead == 1)
+    let entry = try #require(try quarantine(a).first)
+    #expect(try QuarantineEntry(decoding: entry.encoded) == entry)
+  }
+
   func journal(_ site: Fleet.Site) throws -> [Conflict] {
     let sidecar = try #require(site.store.capabilities.sidecar)
     return try sidecar.sidecarEntries(of: SyncMap.journal.rawValue, from: nil, to: nil, limit: 0)

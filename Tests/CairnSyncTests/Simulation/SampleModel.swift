@@ -5,7 +5,8 @@ import TestSupport
 /// The model of the sync tests: items in a tree, tags on many items, parts that go with their item
 /// in an order, tags picked in an order on both sides, and one label that no other item has.
 ///
-/// And leaves, whose records are no more than their rows; some of them are blooms.
+/// Some tags are marks: a name is unique among both. And leaves, whose records are no more than their rows; some of
+/// them are blooms.
 enum SampleModel {
   /// Versions of the model: what is there of `Item.other`, and whether there is more.
   enum Version {
@@ -82,12 +83,16 @@ enum SampleModel {
     ]
     if version == .muchNewer { tag.properties.append(tagFresh) }
     tag.uniquenessConstraints = [["name"]]
+    let mark = EntityDescription(name: "Mark")
+    mark.properties = [AttributeDescription(name: "ink", type: .string)]
+    tag.subentities = [mark]
     part.properties = [
       AttributeDescription(name: "key", type: .string, isOptional: false, defaultValue: ""),
       owner,
     ]
     let model = ManagedObjectModel()
-    model.entities = [item, tag, part] + leaves(version) + (version == .muchNewer ? [fresh] : [])
+    model.entities = [item, tag, mark, part] + leaves(version)
+    if version == .muchNewer { model.entities.append(fresh) }
     return model
   }
 

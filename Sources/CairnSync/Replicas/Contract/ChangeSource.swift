@@ -19,15 +19,26 @@ protocol ChangeSource {
   func changes(
     after cursor: SyncCursor, of stream: StoreID, for reader: StoreID
   ) throws -> SourceChanges?
-  /// Whether something is gone that a destination which has come to a place has yet to hear of.
+  /// Whether something is gone that a destination which has come to a place has yet to learn of.
   func hasForgotten(after cursor: SyncCursor, of stream: StoreID) throws -> Bool
   /// What it has of records now, by their IDs, where what it sends comes in parts.
   func states(of ids: Set<RecordID>, for reader: StoreID) throws -> ChangeSet
+  /// What it says, as a reader of the destination, that it was served from there; nil where it does not say.
+  func claim(on destination: StoreID) throws -> ReaderClaim?
   /// Begins to read what follows a set that is being applied.
   ///
   /// - Returns: Waits until it has been read.
   func readAhead(after changes: SourceChanges, of stream: StoreID, for reader: StoreID)
     -> @Sendable () -> Void
+}
+
+/// What a destination has to be still to take a set, which leaves out what came from it: a store that was restored from
+/// a backup since the set was read lacks that, and would pass it over for good.
+struct ExpectedDestination {
+  /// Whom the set was made for.
+  let id: StoreID
+  /// What the source was served from there.
+  let claim: ReaderClaim?
 }
 
 /// A change set with the place that a destination has come to once it is applied.
@@ -55,9 +66,10 @@ protocol ChangeDestination {
   ///
   /// - Parameters:
   ///   - changes: In its own names, with the cursor that it has from then on.
+  ///   - expected: Not taken by another, or one that has gone back in time.
   ///   - asking: Asks the source for what it has of records; nil where the set is no part.
   func take(
-    _ changes: SourceChanges, of stream: StoreID,
+    _ changes: SourceChanges, of stream: StoreID, by expected: ExpectedDestination,
     asking: ((Set<RecordID>) throws -> [RecordState])?
   ) throws -> Acknowledgement
 }

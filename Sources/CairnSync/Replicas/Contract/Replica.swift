@@ -13,7 +13,8 @@ protocol Replica: Sendable {
   /// What a link writes itself, with the rows that comparisons and operators read; nil for a replica that is
   /// given change sets.
   var opened: OpenReplica? { get }
-  /// Whether it tells of changes by itself, so that the link has no need to look now and then.
+  /// Whether it tells of changes by itself, so that the link need not look every
+  /// ``SyncConfiguration/pollInterval``.
   var tellsOfChanges: Bool { get }
   /// A pass on it; every pass finds out anew what is there.
   func pass(_ setting: PassSetting) -> any ReplicaPass

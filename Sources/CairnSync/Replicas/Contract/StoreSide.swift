@@ -50,6 +50,10 @@ struct StoreSide: ChangeSource, ChangeDestination, @unchecked Sendable {
     try ChangeExporter(access: access, destination: reader).states(of: ids)
   }
 
+  func claim(on destination: StoreID) throws -> ReaderClaim? {
+    try access.claim(on: destination)
+  }
+
   func readAhead(
     after changes: SourceChanges, of stream: StoreID, for reader: StoreID
   ) -> @Sendable () -> Void {
@@ -67,14 +71,16 @@ struct StoreSide: ChangeSource, ChangeDestination, @unchecked Sendable {
   }
 
   func take(
-    _ changes: SourceChanges, of stream: StoreID,
+    _ changes: SourceChanges, of stream: StoreID, by expected: ExpectedDestination,
     asking: ((Set<RecordID>) throws -> [RecordState])?
   ) throws -> Acknowledgement {
     if try access.ledger().head.gap == .values {
       try HistoryGap(access: access).compare(with: changes.set.records)
     }
     let outcome = try importing(asking: asking) {
-      try $0.apply(changes.set, cursor: changes.end, of: stream)
+      var importer = $0
+      importer.expected = expected
+      return try importer.apply(changes.set, cursor: changes.end, of: stream)
     }
     // Another may have served it meanwhile, and only it knows how far.
     let position = outcome.wasServed ? try cursor(for: stream).position : changes.end.position

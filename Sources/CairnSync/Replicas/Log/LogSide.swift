@@ -174,6 +174,9 @@ final class LogSide: ChangeSetSide, @unchecked Sendable {
     return count
   }
 
+  // Its streams are what their writers had, whatever has become of the local store.
+  func claim(on destination: StoreID) -> ReaderClaim? { nil }
+
   // MARK: As a destination
 
   var takesParts: Bool { false }
@@ -185,7 +188,7 @@ final class LogSide: ChangeSetSide, @unchecked Sendable {
   }
 
   func take(
-    _ changes: SourceChanges, of stream: StoreID,
+    _ changes: SourceChanges, of stream: StoreID, by expected: ExpectedDestination,
     asking: ((Set<RecordID>) throws -> [RecordState])?
   ) throws -> Acknowledgement {
     try append(changes.set, at: changes.end.position, mark: changes.end.mark)

@@ -6,7 +6,7 @@ enum PeerAnswer: Hashable, Sendable {
   case identity(StoreID, former: [StoreID], served: SyncCursor, names: Data)
   case done
   case number(UInt64)
-  /// What follows a cursor, and whether something is forgotten that the asker has yet to hear of.
+  /// What follows a cursor, and whether something is forgotten that the asker has yet to learn of.
   case changes(ChangeSet?, SyncCursor, hasForgotten: Bool)
   case states(ChangeSet)
   /// How far it has been brought now, and what came of a set.

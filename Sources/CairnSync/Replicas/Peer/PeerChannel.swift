@@ -15,16 +15,16 @@ struct PeerQuestion: Hashable, Sendable {
     /// Who are you, and how far have I brought you? With what the asker exchanges, nil for all, and the names
     /// of its model.
     case greet(filter: Data?, names: Data)
-    /// This far I have been served by you as that store, under these identities of mine: are you still what you were?
-    case present(SyncCursor, of: StoreID, ids: [StoreID])
+    /// Are you still what you were?
+    case present(Claim)
     /// What programs have written to your store is to be taken up.
     case news
     case end
     /// What follows a cursor? The asker has all up to `acknowledged`.
     case changes(after: SyncCursor, acknowledged: UInt64, batchSize: UInt64)
     case states([RecordID])
-    /// Take this, in the names of the digest, and note the cursor with it.
-    case take(ChangeSet, SyncCursor, names: UInt64)
+    /// Take this, in the names of the digest, and note the cursor with it, if you are still what you were.
+    case take(ChangeSet, SyncCursor, names: UInt64, by: Claim)
     /// What waits is to be tried once more.
     case retry
     /// What of mine has arrived and is not visible?
@@ -32,6 +32,13 @@ struct PeerQuestion: Hashable, Sendable {
     /// How much follows a place?
     case pending(after: UInt64)
   }
+  /// This far the asker has been served by that store, under these identities of its own.
+  struct Claim: Hashable, Sendable {
+    let cursor: SyncCursor
+    let store: StoreID
+    let ids: [StoreID]
+  }
+
   /// The store of the asker.
   let asker: StoreID
   /// What its group is called.
@@ -50,12 +57,9 @@ struct PeerQuestion: Hashable, Sendable {
       writer.byte(filter == nil ? 0 : 1)
       if let filter { writer.bytes(filter) }
       writer.bytes(names)
-    case .present(let cursor, let store, let ids):
+    case .present(let claim):
       writer.byte(1)
-      writer.bytes(cursor.encoded)
-      writer.identity(store)
-      writer.count(ids.count)
-      for id in ids { writer.identity(id) }
+      claim.encode(to: &writer)
     case .news: writer.byte(2)
     case .end: writer.byte(3)
     case .changes(let cursor, let acknowledged, let batchSize):
@@ -67,11 +71,12 @@ struct PeerQuestion: Hashable, Sendable {
       writer.byte(5)
       writer.count(ids.count)
       for id in ids { writer.identity(id) }
-    case .take(let set, let cursor, let names):
+    case .take(let set, let cursor, let names, let claim):
       writer.byte(6)
       writer.bytes(set.encoded())
       writer.bytes(cursor.encoded)
       writer.fixed(names)
+      claim.encode(to: &writer)
     case .retry: writer.byte(7)
     case .held: writer.byte(8)
     case .pending(let position):
@@ -103,9 +108,7 @@ struct PeerQuestion: Hashable, Sendable {
       let filter = try reader.byte() == 1 ? try reader.data() : nil
       return .greet(filter: filter, names: try reader.data())
     case 1:
-      let cursor = try SyncCursor(decoding: try reader.data())
-      let store = try reader.identity(StoreID.self)
-      return .present(cursor, of: store, ids: try reader.identities(StoreID.self))
+      return .present(try Claim(from: &reader))
     case 2: return .news
     case 3: return .end
     case 4:
@@ -116,12 +119,39 @@ struct PeerQuestion: Hashable, Sendable {
     case 6:
       let set = try ChangeSet(decoding: try reader.data())
       return .take(
-        set, try SyncCursor(decoding: try reader.data()), names: try reader.fixed())
+        set, try SyncCursor(decoding: try reader.data()), names: try reader.fixed(),
+        by: try Claim(from: &reader))
     case 7: return .retry
     case 8: return .held
     case 9: return .pending(after: try reader.sequence())
     default: throw ByteReader.damaged
     }
+  }
+}
+
+extension PeerQuestion.Claim {
+  /// What a destination has to be still, as a store says it that reads from there.
+  init(_ expected: ExpectedDestination) throws {
+    self.init(
+      cursor: expected.claim?.cursor ?? SyncCursor(), store: expected.id,
+      ids: try expected.claim?.ids() ?? [])
+  }
+
+  var expected: ExpectedDestination {
+    ExpectedDestination(id: store, claim: ReaderClaim(cursor: cursor, ids: { ids }))
+  }
+
+  fileprivate func encode(to writer: inout ByteWriter) {
+    writer.bytes(cursor.encoded)
+    writer.identity(store)
+    writer.count(ids.count)
+    for id in ids { writer.identity(id) }
+  }
+
+  fileprivate init(from reader: inout ByteReader) throws {
+    self.init(
+      cursor: try SyncCursor(decoding: try reader.data()),
+      store: try reader.identity(StoreID.self), ids: try reader.identities(StoreID.self))
   }
 }
 

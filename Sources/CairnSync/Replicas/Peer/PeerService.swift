@@ -43,9 +43,9 @@ final class PeerService: Sendable {
       let filter = filter.flatMap { EntityFilter($0, local.schema) }
       try local.take(filter, from: asker)
       return try identity(for: asker)
-    case .present(let cursor, let store, let ids):
+    case .present(let claim):
       _ = try local.renewIfRestored(asSeenBy: {
-        ReaderClaim(cursor: $0 == store ? cursor : SyncCursor(), ids: { ids })
+        ReaderClaim(cursor: $0 == claim.store ? claim.cursor : SyncCursor(), ids: { claim.ids })
       })
       _ = try ClockRestart(access: local).runIfNeeded()
       return try identity(for: asker)
@@ -63,7 +63,8 @@ final class PeerService: Sendable {
         changes?.set, changes?.end ?? cursor,
         hasForgotten: try side.hasForgotten(after: cursor, of: stream))
     case .states(let ids): return .states(try side.states(of: Set(ids), for: asker))
-    case .take(let set, let cursor, let digest): return try take(set, cursor, digest, side)
+    case .take(let set, let cursor, let digest, let claim):
+      return try take(set, cursor, digest, claim, side)
     case .retry:
       let report = try HeldRetry(side: side, source: asker).run()
       return .taken(try side.cursor(for: asker), .init(report))
@@ -81,7 +82,8 @@ final class PeerService: Sendable {
   }
 
   private func take(
-    _ set: ChangeSet, _ cursor: SyncCursor, _ digest: UInt64, _ side: StoreSide
+    _ set: ChangeSet, _ cursor: SyncCursor, _ digest: UInt64, _ claim: PeerQuestion.Claim,
+    _ side: StoreSide
   ) throws -> PeerAnswer {
     var set = set
     if digest != local.schema.namesDigest {
@@ -93,7 +95,7 @@ final class PeerService: Sendable {
       set = SchemaTranslation(from: names, to: local.schema).changes(set)
     }
     let taken = try side.take(
-      SourceChanges(set: set, end: cursor), of: set.source, asking: nil)
+      SourceChanges(set: set, end: cursor), of: set.source, by: claim.expected, asking: nil)
     var report = PassReport(event: .moved)
     report.take(taken.outcome)
     return .taken(try side.cursor(for: set.source), .init(report))

@@ -2,9 +2,8 @@ import CairnStore
 
 /// A daemon during one pass: asked over a channel for what is new, and given what is new here.
 ///
-/// What it has taken is what it says, not what was sent: it may have been served by another meanwhile, have gone back
-/// in time, or have died
-/// between the message and the commit.
+/// What it has taken is what it says, not what this side sent: another daemon may have served it meanwhile, it may have
+/// gone back in time, or have died between the message and the commit.
 // Unchecked: used on the queue of the link's context alone.
 final class PeerSide: ChangeSetSide, @unchecked Sendable {
   private let channel: any PeerChannel
@@ -71,8 +70,8 @@ final class PeerSide: ChangeSetSide, @unchecked Sendable {
       renewed.append(local.place)
       try greet()
     }
-    let claim = try local.claim(on: id)
-    try learn(try ask(.present(claim.cursor, of: id, ids: claim.ids())))
+    let expected = ExpectedDestination(id: id, claim: try local.claim(on: id))
+    try learn(try ask(.present(PeerQuestion.Claim(expected))))
     if id != peer { renewed.append(place) }
     acknowledged = try local.ledger().cursor(for: id).position
     return renewed
@@ -129,6 +128,11 @@ final class PeerSide: ChangeSetSide, @unchecked Sendable {
     return translation?.changes(set) ?? set
   }
 
+  func claim(on destination: StoreID) throws -> ReaderClaim? {
+    // It has said so of what the local store was when the pass began.
+    ReaderClaim(cursor: served, ids: { [self] in [id] + former })
+  }
+
   func unread() throws -> Int {
     let position = try local.ledger().cursor(for: id).position
     guard case .number(let count) = try ask(.pending(after: position)) else { throw unexpected() }
@@ -145,10 +149,13 @@ final class PeerSide: ChangeSetSide, @unchecked Sendable {
   func cursor(for stream: StoreID) throws -> SyncCursor { served }
 
   func take(
-    _ changes: SourceChanges, of stream: StoreID,
+    _ changes: SourceChanges, of stream: StoreID, by expected: ExpectedDestination,
     asking: ((Set<RecordID>) throws -> [RecordState])?
   ) throws -> Acknowledgement {
-    let answer = try ask(.take(changes.set, changes.end, names: local.schema.namesDigest))
+    let answer = try ask(
+      .take(
+        changes.set, changes.end, names: local.schema.namesDigest,
+        by: PeerQuestion.Claim(expected)))
     guard case .taken(let cursor, let counts) = answer else { throw unexpected() }
     if cursor == served, !changes.set.isEmpty || cursor.position < changes.end.position {
       throw SyncError(

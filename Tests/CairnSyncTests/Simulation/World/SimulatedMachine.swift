@@ -4,6 +4,7 @@ import CairnPostgreSQL
 import CairnSQLite
 import CairnStore
 import Foundation
+import TestSupport
 
 @testable import CairnSync
 
@@ -13,7 +14,8 @@ final class SimulatedMachine {
   let local: SimulatedStore
   let replicas: [SimulatedStore]
   private let scheduler: Scheduler
-  private let policy: DeleteConflictPolicy
+  /// Which the next start goes by.
+  var policy: DeleteConflictPolicy
   private let denies: Bool
   private let batchSize: Int
   /// By replica, where changes go; both ways where nothing is said.
@@ -70,7 +72,10 @@ final class SimulatedMachine {
     guard engine == nil else { return }
     let coordinator = PersistentStoreCoordinator(
       managedObjectModel: SampleModel.make(version, denies: denies),
-      storeKinds: [SQLiteStoreKind(), PostgreSQLStoreKind()])
+      storeKinds: [
+        DerivedStoreKind(of: SQLiteStoreKind(), storeClass: SeededStore.self),
+        PostgreSQLStoreKind(),
+      ])
     scheduler.kill(name, after: nil)
     let options: [AnyHashable: Any] = [
       StoreOptionKey.historyTracking: true, StoreOptionKey.migrateAutomatically: true,

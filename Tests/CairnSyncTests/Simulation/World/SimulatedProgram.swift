@@ -81,9 +81,13 @@ struct SimulatedProgram {
     }
   }
 
+  private static func isTag(_ object: ManagedObject) -> Bool {
+    object.entity.propertiesByName["name"] != nil
+  }
+
   static func key(_ object: ManagedObject?) -> String {
     guard let object else { return "-" }
-    return object.value(forKey: object.entity.name == "Tag" ? "name" : "key") as? String ?? "?"
+    return object.value(forKey: isTag(object) ? "name" : "key") as? String ?? "?"
   }
 
   func insert(
@@ -103,7 +107,7 @@ struct SimulatedProgram {
   ) {
     let old = object.value(forKey: property)
     let record = Self.key(object)
-    let kind = ["Tag": "tag", "Item": "item"][object.entity.name ?? ""] ?? "leaf"
+    let kind = Self.isTag(object) ? "tag" : object.entity.name == "Item" ? "item" : "leaf"
     let saw = (old as? String) ?? (old as? Double).map { "\($0)" }
     object.setValue(value, forKey: property)
     let place = "\(kind) \(record) \(property == "text" ? "value" : property)"
@@ -159,6 +163,7 @@ struct SimulatedProgram {
       let note = oracle.fresh("n")
       write(tag, "note", note, note)
       done["note", default: 0] += 1
+      ink(tag, &oracle)
     case 90..<92:
       guard deletes, let tag = generator.pick(try all("Tag", context)) else { return }
       delete(tag, context)
@@ -219,12 +224,22 @@ struct SimulatedProgram {
   ) throws -> ManagedObject {
     let name = "t\(Int.random(in: 0..<5, using: &generator))"
     if let found = try all("Tag", context).first(where: { Self.key($0) == name }) { return found }
-    let tag = try insert("Tag", ["name": name], context)
-    draft.touched.insert(name)
-    did("tag", "insert \(name)")
     let note = oracle.fresh("n")
+    // Without a draw of its own: what else happens stays as it was.
+    let entity = (Int(note.dropFirst()) ?? 0) % 3 == 0 ? "Mark" : "Tag"
+    let tag = try insert(entity, ["name": name], context)
+    draft.touched.insert(name)
+    did(entity.lowercased(), "insert \(name)")
     write(tag, "note", note, note)
+    ink(tag, &oracle)
     return tag
+  }
+
+  /// Writes to what only marks have.
+  private mutating func ink(_ tag: ManagedObject, _ oracle: inout SimulationOracle) {
+    if tag.entity.name != "Mark" { return }
+    let ink = oracle.fresh("i")
+    write(tag, "ink", ink, ink)
   }
 
   /// What the store keeps of a property that only a newer version of the model has: who deletes the record
@@ -243,7 +258,7 @@ struct SimulatedProgram {
   mutating func delete(_ object: ManagedObject, _ context: ManagedObjectContext) {
     let key = Self.key(object)
     var seen: Set<String> = []
-    for name in ["value", "text", "extra", "note", "other", "petal"]
+    for name in ["value", "text", "extra", "note", "ink", "other", "petal"]
     where object.entity.propertiesByName[name] != nil {
       let value = object.value(forKey: name)
       if let text = value as? String { seen.insert(text) }

@@ -284,7 +284,7 @@ class SimulatedStore {
   /// Changes an item's value behind history, as a tool does that knows nothing of Cairn.
   func setValue(_ value: String, ofItem key: String) throws {
     try probe().write { database in
-      let isRenamed = try database.columns(in: "ZITEM").contains { $0.name == "ZTEXT" }
+      let isRenamed = try Self.isThere("pragma_table_info('ZITEM')", "ZTEXT", database)
       try database.execute(
         sql: "UPDATE ZITEM SET \(isRenamed ? "ZTEXT" : "ZVALUE") = ? WHERE ZKEY = ?",
         arguments: [value, key])
@@ -295,11 +295,20 @@ class SimulatedStore {
   func journal() throws -> [JournalEntry] {
     try reading { database in
       let table = "CAIRN_\(SyncMap.journal.rawValue)"
-      guard try database.tableExists(table) else { return [] }
+      guard try Self.isThere("sqlite_master", table, database) else { return [] }
       return try Data.fetchAll(database, sql: "SELECT V FROM \(table)").compactMap {
         try? JournalEntry(decoding: $0)
       }
     }
+  }
+
+  /// Whether a list of the schema has a name.
+  ///
+  /// GRDB's own questions are answered from what it has read before: it knows of no table that another connection
+  /// has made since.
+  private static func isThere(_ list: String, _ name: String, _ database: Database) throws -> Bool {
+    try Bool.fetchOne(
+      database, sql: "SELECT count(*) FROM \(list) WHERE name = ?", arguments: [name]) == true
   }
 
   func lastTransaction() throws -> Int64 {
@@ -312,7 +321,7 @@ class SimulatedStore {
   func captured() throws -> Int64 {
     try reading { database in
       let table = "CAIRN_\(SyncMap.meta.rawValue)"
-      guard try database.tableExists(table),
+      guard try Self.isThere("sqlite_master", table, database),
         let head = try Data.fetchOne(
           database, sql: "SELECT V FROM \(table) WHERE K = ?", arguments: [SyncKey.head.key])
       else { return 0 }

@@ -52,6 +52,9 @@ extension SimulationRun {
     }
   }
 
+  /// How many turns links may take while no time passes; those that come to rest take some hundred.
+  private static let mostTurns = 10_000
+
   /// Lets time pass until no link has anything to do.
   ///
   /// - Returns: False when they do not come to rest.
@@ -60,8 +63,14 @@ extension SimulationRun {
     var calm = 0
     for round in 0..<60 {
       let end = scheduler.now + SimulatedMachine.pollInterval
+      var turns = 0
       while true {
         if let link = scheduler.waitingForTurns.first {
+          turns += 1
+          if turns > Self.mostTurns {
+            fault("no end of turns: \(link) has something to do for ever")
+            return false
+          }
           await scheduler.grant(link)
         } else if await !scheduler.fire(before: end) {
           break
@@ -69,9 +78,9 @@ extension SimulationRun {
       }
       await scheduler.advance(end > scheduler.now ? end - scheduler.now : 0)
       if round % 4 == 3 {
-        await accept()
-        // Nothing has come of it yet.
-        if await attend() { last = "" }
+        // Nothing has come of it yet: what is accepted may be refused by a rule.
+        let isAccepted = await accept()
+        if await attend() || isAccepted { last = "" }
       }
       let state = machines.map { work(of: $0) }.joined(separator: " ")
       calm = state == last ? calm + 1 : 0
@@ -150,8 +159,10 @@ extension SimulationRun {
   }
 
   /// What waits because of a clock that was wrong is believed.
-  private func accept() async {
-    for machine in machines { await accept(machine) }
+  private func accept() async -> Bool {
+    var count = 0
+    for machine in machines { count += await accept(machine) }
+    return count > 0
   }
 
   /// What a person does about links that nothing else can help.
@@ -276,6 +287,10 @@ extension SimulationRun {
           note(
             "\(name): \(reference.property) of \(reference.owner) waits for \(target): "
               + (owner.map { "\($0)" } ?? "an unknown owner"))
+          for other in machines {
+            guard let known = try other.engine?.local.ledger().record(target) else { continue }
+            note("\(other.name) knows \(target): \(known)")
+          }
         }
       }
     }

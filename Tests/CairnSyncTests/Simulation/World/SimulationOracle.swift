@@ -56,6 +56,8 @@ struct SimulationOracle {
   private var loose: Set<String> = []
   /// By value, the stores in which operators have written it once more; see ``hasLost(_:to:_:)``.
   private var rewritten: [String: Set<String>] = [:]
+  /// By value, what had replaced it before an operator wrote it once more.
+  private var replacements: [String: Set<String>] = [:]
   private var counter = 0
 
   mutating func fresh(_ prefix: String) -> String {
@@ -177,8 +179,13 @@ struct SimulationOracle {
   /// - Parameter present: What the other has.
   func isAccounted(_ value: String, among present: Set<String>, journal: Set<String>) -> Bool {
     guard let write = writes[value], write.isCertain, !isBlurred(value) else { return true }
-    return isKnown(value, present: present, journal: journal)
-      || deletes[write.record] != nil
+    if isKnown(value, present: present, journal: journal) || deletes[write.record] != nil {
+      return true
+    }
+    // The one has the first writing alone, which the other has seen replaced.
+    return (replacements[value] ?? []).contains {
+      isKnown($0, present: present, journal: journal)
+    }
   }
 
   private func wasDeletedSeen(_ write: Write) -> Bool {
@@ -270,7 +277,7 @@ struct SimulationOracle {
   private func places(_ picture: StorePicture) -> [String] {
     last.sorted { $0.key < $1.key }.compactMap { place, byStore in
       if uncertainPlaces.contains(place) || isForgotten(place) { return nil }
-      let words = place.split(separator: " ").map(String.init)
+      let words = place.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
       // With a delete goes what was linked since the last capture, also where the record comes back.
       guard picture.records.contains(words[1]), deletes[words[1]] == nil else { return nil }
       let values = Set(byStore.values)
@@ -317,11 +324,7 @@ extension SimulationOracle {
         takenBack.insert(value)
       }
     }
-    for record in before.named.subtracting(after.named).sorted() {
-      let seen = Set(old.filter { $0.key.split(separator: " ")[1] == record }.values)
-      deletes[record, default: []].append(
-        Delete(record: record, store: store, time: time, seen: seen))
-    }
+    acknowledgeDeletes(at: store, from: before, to: after, time: time)
     for record in after.named.subtracting(before.named) { withdrawDeletes(of: record) }
     let (from, to) = (before.references, after.references)
     for place in Set(from.keys).union(to.keys) where from[place] != to[place] {
@@ -330,6 +333,18 @@ extension SimulationOracle {
       given[place, default: []].insert(value)
     }
     return changed
+  }
+
+  /// The records of one picture that another has no more were deleted by a writer who has seen the former.
+  mutating func acknowledgeDeletes(
+    at store: String, from before: StorePicture, to after: StorePicture, time: Int,
+    except known: Set<String> = []
+  ) {
+    for record in before.named.subtracting(after.named).subtracting(known).sorted() {
+      let values = before.written.filter { $0.key.split(separator: " ")[1] == record }.values
+      deletes[record, default: []].append(
+        Delete(record: record, store: store, time: time, seen: Set(values)))
+    }
   }
 
   /// An operator keeps a record as a store has it, against what others wrote of it or that they deleted it.
@@ -376,6 +391,7 @@ extension SimulationOracle {
   /// having seen that.
   private mutating func writeAnew(_ value: String, in store: String) {
     rewritten[value, default: []].insert(store)
+    replacements[value, default: []].formUnion(successors[value] ?? [])
     successors[value] = nil
     takenBack.remove(value)
   }

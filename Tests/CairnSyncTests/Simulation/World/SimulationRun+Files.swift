@@ -39,6 +39,7 @@ extension SimulationRun {
       note("\(store.name) is exchanged for a copy")
     case .takeAway:
       if isLocal || store.isGone { return }
+      forgetClaims(onUnknown: store)
       try store.takeAway()
       count("store gone")
       note("\(store.name) is gone")
@@ -56,10 +57,9 @@ extension SimulationRun {
       try await replace(store)
       count("replica lost")
       note("\(store.name) is lost and made anew")
-    case .write, .turns, .advance, .die, .interrupt, .start, .stop, .upgrade, .clock, .clockRight,
-      .purge,
-      .purgeBySync, .redirect, .wait, .verify, .pause, .resume,
-      .accept, .approve, .discard, .repair, .revert, .takeBack, .exceed, .member:
+    case .write, .turns, .advance, .die, .interrupt, .start, .stop, .upgrade, .configure, .clock,
+      .clockRight, .purge, .purgeBySync, .redirect, .wait, .verify, .pause, .resume, .accept,
+      .approve, .discard, .repair, .revert, .takeBack, .exceed, .member:
       break
     }
   }

@@ -55,10 +55,13 @@ extension SimulationRun {
   // MARK: What waits
 
   /// What waits because of a clock that was wrong is believed.
-  func accept(_ machine: SimulatedMachine) async {
-    guard let engine = machine.engine else { return }
+  ///
+  /// - Returns: How much that is.
+  @discardableResult
+  func accept(_ machine: SimulatedMachine) async -> Int {
+    guard let engine = machine.engine else { return 0 }
     let isHeld = ((try? engine.status().replicas) ?? []).contains { $0.held.ahead > 0 }
-    guard isHeld else { return }
+    guard isHeld else { return 0 }
     let accepted =
       (try? await Scheduler.$actor.withValue("\(machine.name)/engine") {
         try await engine.acceptHeld()
@@ -66,6 +69,7 @@ extension SimulationRun {
     await scheduler.settle()
     count("accepted", accepted)
     note("\(machine.name) accepts \(accepted) that were held")
+    return accepted
   }
 
   private func approve(
@@ -251,6 +255,8 @@ extension SimulationRun {
     guard let after = try? store.picture() else { return }
     if let key, before.named.contains(key) {
       oracle.keep(key, in: before, of: store.name, replacing: Self.replaced(item.discardEffect))
+      // They are written anew, later than what is waited for.
+      forgetClaims(to: Set(before.written.filter { $0.key.contains(" \(key) ") }.values))
     }
     if let key, item.discardEffect == .deletesRecord, let state = item.entry.state {
       let seen = state.registers.compactMap { _, register -> String? in
@@ -312,6 +318,7 @@ extension SimulationRun {
       let last = try? machine.local.lastTransaction()
     else { return }
     var allowed = records
+    meanwhile = ("", nil)
     let interruptions = outcome.counts["write in the middle of a step", default: 0]
     do {
       let done = try await Scheduler.$actor.withValue("\(machine.name)/engine") {
@@ -331,6 +338,11 @@ extension SimulationRun {
     guard let after = try? machine.local.picture() else { return }
     let changed = oracle.acknowledgeAct(
       at: machine.name, from: before, to: after, time: number)
+    if meanwhile.store == machine.local.name, let inserted = meanwhile.picture {
+      // A revert takes what a program has inserted in the middle of it, too.
+      oracle.acknowledgeDeletes(
+        at: machine.name, from: inserted, to: after, time: number, except: before.named)
+    }
     // What goes along with a deleted record is not named.
     let others = changed.subtracting(allowed).intersection(after.named)
     let isAlone = interruptions == outcome.counts["write in the middle of a step", default: 0]

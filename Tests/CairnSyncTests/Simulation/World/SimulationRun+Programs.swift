@@ -146,6 +146,7 @@ extension SimulationRun {
       run.count("write at \(failpoint.rawValue)")
       run.note("at \(failpoint.rawValue):")
       try? run.write(place, &generator)
+      run.meanwhile = (place.name, try? place.picture())
     }
   }
 }

@@ -3,7 +3,8 @@ import Foundation
 
 @testable import CairnSync
 
-// What daemons and their operators do now and then: purges, and links that are given another direction or filter.
+// What daemons and their operators do at times: purges, and links that are given another direction or filter,
+// daemons that are configured anew.
 
 extension SimulationRun {
   /// A daemon removes from its stores what no reader needs any more, in the middle of which it may die.
@@ -39,6 +40,17 @@ extension SimulationRun {
     await machine.stop()
     count("death \(failpoint.rawValue)")
     note("\(machine.name) died at \(failpoint.rawValue)")
+  }
+
+  /// An operator writes another policy of deletes into a daemon's configuration, which the daemon begins anew for.
+  func configure(_ machine: SimulatedMachine, _ generator: inout SeededGenerator) async {
+    let others = DeleteConflictPolicy.allCases.filter { $0 != machine.policy }
+    machine.policy = generator.pick(others) ?? .lastWriter
+    count("policy changed")
+    note("\(machine.name) goes by \(machine.policy.rawValue)")
+    guard machine.isRunning else { return }
+    await machine.stop()
+    await start(machine)
   }
 
   /// An operator gives a link another direction, or has it exchange leaves or not.

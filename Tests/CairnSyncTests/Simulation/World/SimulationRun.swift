@@ -64,6 +64,8 @@ final class SimulationRun {
   var logged: [(store: String, time: Int, transaction: Int64, draft: SimulationOracle.Draft)] = []
   /// Whether a file was changed behind sync, so that its stores differ until they are repaired.
   var isTampered = false
+  /// What a store held right after a program had written to it in the middle of a step.
+  var meanwhile: (store: String, picture: StorePicture?) = ("", nil)
   /// By store, the latest model version that a daemon has brought it to.
   private let keepsTrace: Bool
 
@@ -195,6 +197,7 @@ final class SimulationRun {
       await machine.stop()
       count("stop")
       note("\(machine.name) stops")
+    case .configure: await configure(machine, &generator)
     case .upgrade: await upgrade(machine)
     case .clock: jump(machine, &generator)
     case .clockRight:
@@ -227,7 +230,7 @@ final class SimulationRun {
     await scheduler.settle()
   }
 
-  private func start(_ machine: SimulatedMachine) async {
+  func start(_ machine: SimulatedMachine) async {
     guard !machine.isRunning else { return }
     do {
       try await machine.start()
@@ -436,6 +439,24 @@ final class SimulationRun {
     for index in waiting.indices {
       if waiting[index].machine == store.name { waiting[index].values.local = [] }
       if waiting[index].store === store { waiting[index].values.replica = [] }
+    }
+  }
+
+  /// Machines that have never had the store open make another in its place, and know nothing of this one.
+  func forgetClaims(onUnknown store: SimulatedStore) {
+    for index in waiting.indices where waiting[index].store === store {
+      let engine = machines.first { $0.name == waiting[index].machine }?.engine
+      if (try? engine?.link(waiting[index].replica).replica) == nil {
+        waiting[index].values.replica = []
+      }
+    }
+  }
+
+  /// What is written once more is not waited for.
+  func forgetClaims(to values: Set<String>) {
+    for index in waiting.indices {
+      waiting[index].values.local.subtract(values)
+      waiting[index].values.replica.subtract(values)
     }
   }
 

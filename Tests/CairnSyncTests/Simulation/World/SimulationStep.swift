@@ -12,6 +12,8 @@ struct SimulationStep: Hashable, Sendable, CustomStringConvertible {
     case wait, verify, pause, resume
     case accept, approve, discard, repair, revert, takeBack
     case exceed
+    /// A daemon is configured anew: from now on it goes by another policy of deletes.
+    case configure
     /// Something happens to a log, or to the line to a daemon.
     case member
   }
@@ -51,7 +53,19 @@ struct SimulationStep: Hashable, Sendable, CustomStringConvertible {
       }?.kind
       return SimulationStep(kind: kind ?? .turns, salt: generator.next())
     }
-    return withOperators(withMembers(steps, seed: seed), seed: seed)
+    return withPolicies(withOperators(withMembers(steps, seed: seed), seed: seed), seed: seed)
+  }
+
+  /// Drawn apart from all else, as operators are: some seeds have daemons whose policies change and differ.
+  private static func withPolicies(_ steps: [SimulationStep], seed: UInt64) -> [SimulationStep] {
+    var generator = SeededGenerator(seed: seed &* 17 &+ 10)
+    guard generator.chance(35) else { return steps }
+    var steps = steps
+    for _ in 0..<Int.random(in: 1...6, using: &generator) {
+      let place = Int.random(in: 0...steps.count, using: &generator)
+      steps.insert(SimulationStep(kind: .configure, salt: generator.next()), at: place)
+    }
+    return steps
   }
 
   /// What is not tried where links lead to logs or daemons: see README.md.

@@ -10,6 +10,12 @@ struct StorePicture: Equatable, Sendable {
     var parent: String?
     var label: String?
   }
+  /// A tag or mark.
+  struct Tag: Equatable, Sendable {
+    var kind: String
+    var note: String?
+    var ink: String?
+  }
   /// A leaf or bloom, with the texts and numbers that one write alone has brought.
   struct Leaf: Equatable, Sendable {
     var kind: String
@@ -22,8 +28,8 @@ struct StorePicture: Equatable, Sendable {
   }
   var items: [String: Item] = [:]
   var leaves: [String: Leaf] = [:]
-  /// Names and notes; a name stands here as often as there are rows.
-  var tags: [String: [String?]] = [:]
+  /// By name; a name has as many as there are rows.
+  var tags: [String: [Tag]] = [:]
   /// By part, its item.
   var parts: [String: String?] = [:]
   /// `item tag`.
@@ -43,7 +49,7 @@ struct StorePicture: Equatable, Sendable {
       if let other = item.other { found.insert("\(other)") }
       if let extra = item.extra { found.insert(extra) }
     }
-    for note in tags.values.joined() { if let note { found.insert(note) } }
+    for tag in tags.values.joined() { found.formUnion([tag.note, tag.ink].compactMap { $0 }) }
     for leaf in leaves.values {
       found.formUnion([leaf.value, leaf.extra, leaf.petal].compactMap { $0 })
       if let other = leaf.other { found.insert("\(other)") }
@@ -59,7 +65,10 @@ struct StorePicture: Equatable, Sendable {
       found["item \(key) other"] = item.other.map { "\($0)" }
       found["item \(key) extra"] = item.extra
     }
-    for (name, notes) in tags { found["tag \(name) note"] = notes.first ?? nil }
+    for (name, tags) in tags {
+      found["tag \(name) note"] = tags.first?.note
+      found["tag \(name) ink"] = tags.first?.ink
+    }
     for (key, leaf) in leaves {
       found["leaf \(key) value"] = leaf.value
       found["leaf \(key) other"] = leaf.other.map { "\($0)" }
@@ -118,12 +127,16 @@ struct StorePicture: Equatable, Sendable {
         value: row[hasText ? "ZTEXT" : "ZVALUE"], other: row["ZOTHER"],
         extra: hasExtra ? row["ZEXTRA"] : nil)
     }
-    for row in try Row.fetchAll(database, sql: "SELECT * FROM ZTAG") {
+    for row in try Row.fetchAll(
+      database,
+      sql: "SELECT t.*, p.Z_NAME AS kind FROM ZTAG t LEFT JOIN Z_PRIMARYKEY p USING (Z_ENT)")
+    {
       let name: String = row["ZNAME"] ?? "?"
       tagNames[row["Z_PK"]] = name
-      tags[name, default: []].append(row["ZNOTE"])
+      tags[name, default: []].append(
+        Tag(kind: row["kind"] ?? "?", note: row["ZNOTE"], ink: row["ZINK"]))
     }
-    for (name, notes) in tags where notes.count > 1 { faults.append("\(notes.count) tags \(name)") }
+    for (name, tags) in tags where tags.count > 1 { faults.append("\(tags.count) tags \(name)") }
     func name(_ key: Int64?, _ names: [Int64: String], _ what: String) -> String? {
       guard let key else { return nil }
       if let found = names[key] { return found }

@@ -1,5 +1,14 @@
-// The name of a property behind a Swift key path, where Foundation on Linux has none.
+// Names of Objective-C and Foundation that sources for Core Data use and Linux lacks.
 import CairnStack
+import Foundation
+
+/// The name of a method, for sort descriptors and custom comparisons.
+public typealias Selector = SelectorName
+
+/// Runs the body; on Linux there is no pool to be emptied, an object goes with the last reference to it.
+public func autoreleasepool<Result>(invoking body: () throws -> Result) rethrows -> Result {
+  try body()
+}
 
 extension AnyKeyPath {
   /// The key path in the form of key-value coding: `"name"` for `\Item.name`.

@@ -1,10 +1,9 @@
-import CairnContext
 import CairnPlatform
 import CairnStore
 import Foundation
 
 /// A file of a program's own kind of store, which is replaced only if its content is still the same.
-private final class UnchangedContent: StoreHold {
+final class UnchangedContent: StoreHold {
   private let store: URL
   private let replacement: URL
   private let kind: StoreClassKind
@@ -41,16 +40,10 @@ private final class UnchangedContent: StoreHold {
     guard isReplaced else {
       throw CoreDataError(
         .persistentStoreSaveConflicts,
-        "The store at \(path) was changed by somebody else while it was migrated.",
+        "The store at \(path) was changed by another program while it was migrated.",
         userInfo: [NSFilePathErrorKey: path])
     }
   }
 
   func release() {}
-}
-
-extension StoreClassKind: StoreHolding {
-  package func hold(
-    _ store: URL, for replacement: URL, options: StoreOptions
-  ) throws -> any StoreHold { UnchangedContent(of: store, for: replacement, kind: self, options) }
 }
