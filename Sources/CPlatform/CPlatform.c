@@ -216,3 +216,10 @@ int64_t cplatform_file_system_type(const char *path) {
   if (statfs(path, &information) != 0) return -1;
   return (int64_t)(uint32_t)information.f_type;
 }
+
+int cplatform_lock_byte(int descriptor, off_t byte) {
+  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1};
+  if (fcntl(descriptor, F_OFD_SETLK, &lock) == 0) return 0;
+  if (errno == EACCES) errno = EAGAIN;
+  return -1;
+}

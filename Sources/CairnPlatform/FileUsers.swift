@@ -32,7 +32,11 @@ public enum FileUsers {
   }
 
   private static func users(_ processes: Set<Int32>) -> [FileUser] {
-    processes.subtracting([getpid()]).sorted().map { FileUser(process: $0, name: name(of: $0)) }
+    processes.subtracting([getpid()]).sorted().map(user)
+  }
+
+  static func user(_ process: Int32) -> FileUser {
+    FileUser(process: process, name: name(of: process))
   }
 
   /// The byte of the index that every connection locks (`UNIX_SHM_DMS` in SQLite's file format).
@@ -64,8 +68,11 @@ public enum FileUsers {
 
   /// A descriptor by which this process has a file open.
   private static func ownDescriptor(of path: String) -> Int32? {
-    guard let file = try? FileFacts(path: path) else { return nil }
-    return entries(of: "/proc/self/fd").compactMap { Int32($0) }.first { descriptor in
+    (try? FileFacts(path: path)).flatMap(ownDescriptor)
+  }
+
+  static func ownDescriptor(of file: FileFacts) -> Int32? {
+    entries(of: "/proc/self/fd").compactMap { Int32($0) }.first { descriptor in
       guard let facts = try? FileFacts(path: "/proc/self/fd/\(descriptor)") else { return false }
       return file.device == facts.device && file.inode == facts.inode
     }
@@ -87,7 +94,7 @@ public enum FileUsers {
   }
 
   /// The names in a folder; none where it may not be read.
-  private static func entries(of folder: String) -> [String] {
+  static func entries(of folder: String) -> [String] {
     guard let stream = opendir(folder) else { return [] }
     defer { closedir(stream) }
     var names: [String] = []

@@ -121,7 +121,6 @@ open class SQLiteStore: PersistentStore, FailureReporting, MemberReading, RowKey
     defer { withExtendedLifetime(care) {} }
     held?.close()
     defer { transientFile?.remove() }
-    let hasLostLog = state.withLock { $0.place }?.hasLostLog ?? false
     if failure != nil || hasLostLog { leaveLog(of: database) }
     do {
       if let database { try Self.close(database) }
@@ -209,8 +208,12 @@ open class SQLiteStore: PersistentStore, FailureReporting, MemberReading, RowKey
   }
 
   /// How the store's connections wait for locks.
-  var lockWait: LockWait {
-    ConnectionSettings(path: path, options: configuration.options, isReadOnly: isReadOnly).lockWait
+  var lockWait: LockWait { settings(isReadOnly: isReadOnly).lockWait }
+
+  func settings(isReadOnly: Bool) -> ConnectionSettings {
+    ConnectionSettings(
+      path: path, options: configuration.options, isReadOnly: isReadOnly,
+      checkLog: { [identity] in try (identity.store.target as? SQLiteStore)?.checkLog() })
   }
 
   /// The connection for short reads, made now if there was none; nil when there can be none.
@@ -219,8 +222,7 @@ open class SQLiteStore: PersistentStore, FailureReporting, MemberReading, RowKey
       (state.heldReader, !state.hasTriedHolding && state.database is DatabasePool)
     }
     guard canHold else { return known }
-    let settings = ConnectionSettings(
-      path: path, options: configuration.options, isReadOnly: true)
+    let settings = settings(isReadOnly: true)
     // Without it reads go through the pool.
     let made = try? settings.openHeldReader()
     let (kept, surplus) = state.withLock { state -> (HeldReader?, HeldReader?) in

@@ -70,5 +70,8 @@ int cplatform_cut_power(const char *folder);
 /// where that fails.
 int cplatform_restart_with_own_mounts(char *const *arguments);
 
+/// Locks one byte of a file against all other descriptors, until the descriptor is closed; EAGAIN when it is locked.
+int cplatform_lock_byte(int descriptor, off_t byte);
+
 /// Keeps a signal from ending the process.
 void cplatform_ignore_signal(int number);

@@ -16,23 +16,45 @@ struct FilePlace: Equatable {
       (device, inode) = (facts.device, facts.inode)
     }
   }
+  private struct Companion: Equatable {
+    let path: String
+    let file: File
+
+    init?(_ path: String) {
+      guard let file = File(path) else { return nil }
+      (self.path, self.file) = (path, file)
+    }
+
+    /// Whether its name leads elsewhere now, or nowhere.
+    var isLost: Bool { File(path) != file }
+  }
   private let database: File
   /// Nil without a log; SQLite keeps one for as long as a connection is open.
-  private let log: (path: String, file: File)?
+  private let log: Companion?
+  /// The index of the log, by which processes share it; nil without.
+  private let index: Companion?
 
-  /// - Throws: 134070 when the name leads to another file than the one that is open.
+  /// - Throws: 134070 when the name leads to another file than the one that is open, or the log's does.
   init(of path: String, openIn connection: Database) throws {
     guard let file = File(path) else { throw Self.lost(path) }
     database = file
     // Beside the file that a symbolic link leads to.
     let name = sqlite3_db_filename(connection.sqliteConnection, "main")
-    let logPath = (name.map { String(cString: $0) } ?? path) + "-wal"
-    log = File(logPath).map { (logPath, $0) }
+    let stem = name.map { String(cString: $0) } ?? path
+    log = Companion(stem + "-wal")
+    index = Companion(stem + "-shm")
     // The file may have been replaced between its opening and the look at its name.
     var hasMoved: Int32 = 0
     let isKnown = sqlite3_file_control(
       connection.sqliteConnection, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
     if isKnown == SQLITE_OK, hasMoved != 0 { throw Self.lost(path) }
+    // So may the log, for which SQLite has no such question.
+    guard try String.fetchOne(connection, sql: "PRAGMA journal_mode") == "wal" else { return }
+    let isOpen = [log, index].allSatisfy { companion in
+      guard let companion, let facts = try? FileFacts(path: companion.path) else { return false }
+      return RemovedFiles.isOpenHere(facts)
+    }
+    if !isOpen { throw RemovedLog.failure(path) }
   }
 
   /// - Throws: 134070 when the name leads elsewhere now.
@@ -40,17 +62,41 @@ struct FilePlace: Equatable {
     if File(path) != database { throw Self.lost(path) }
   }
 
-  /// Whether the log was removed or replaced: no other program reads what is written to it, and it ends with the
-  /// last connection.
-  var hasLostLog: Bool { log.map { File($0.path) != $0.file } ?? false }
+  /// Whether the log, or its index, was removed or replaced: no other program reads what is written to it, and it ends
+  /// with the last connection.
+  var hasLostLog: Bool { log?.isLost == true || index?.isLost == true }
 
-  /// Whether there is a log in the place of the lost one, which others write to.
-  var hasAnotherLog: Bool {
-    log.map { ((try? FileFacts(path: $0.path))?.size ?? 0) > 0 } ?? false
+  /// Runs work on the lost log while no program can begin another one in its place.
+  ///
+  /// - Parameter wait: For those who have the same log open, and do the same.
+  /// - Returns: Nil where another program has done so already, or may have.
+  func keepingOthersOut<Result>(_ wait: LockWait, _ work: () throws -> Result) rethrows -> Result? {
+    guard let log, !hasAnother(log) else { return nil }
+    guard let index, index.isLost else { return try work() }
+    guard let lock = lockIndex(at: index.path, wait) else { return nil }
+    defer { lock.release() }
+    // One that was there until the lock was free.
+    return hasAnother(log) ? nil : try work()
+  }
+
+  private func hasAnother(_ log: Companion) -> Bool {
+    log.isLost && ((try? FileFacts(path: log.path))?.size ?? 0) > 0
+  }
+
+  private func lockIndex(at path: String, _ wait: LockWait) -> WALIndexLock? {
+    guard let database = try? FileFacts(path: String(path.dropLast("-shm".count))) else { return nil }
+    var attempts: Int32 = 0
+    while true {
+      if let lock = try? WALIndexLock.attempt(index: path, of: database) { return lock }
+      guard let pause = RemovedLog.patience(wait).pause(before: attempts) else { return nil }
+      QueueWork.gotOn()
+      usleep(UInt32(pause))
+      attempts += 1
+    }
   }
 
   static func == (a: FilePlace, b: FilePlace) -> Bool {
-    a.database == b.database && a.log?.file == b.log?.file
+    a.database == b.database && a.log?.file == b.log?.file && a.index?.file == b.index?.file
   }
 
   private static func lost(_ path: String) -> CoreDataError {

@@ -107,7 +107,7 @@ extension SQLiteStore: GenerationKeeping {
   private func shortenLog(of pool: DatabasePool) {
     let facts = try? FileManager.default.attributesOfItem(atPath: path + "-wal")
     guard (facts?[.size] as? NSNumber)?.intValue ?? 0 > Self.longLog, failure == nil,
-      !isReadOnly, state.withLock({ $0.generations.beginShortening() })
+      !isReadOnly, !hasLostLog, state.withLock({ $0.generations.beginShortening() })
     else { return }
     // A short read's transaction would need the log as well.
     state.withLock { $0.heldReader }?.letGo()
@@ -127,7 +127,7 @@ extension SQLiteStore: GenerationKeeping {
   }
 
   private func openConnection() throws -> DatabaseQueue {
-    try ConnectionSettings(path: path, options: configuration.options, isReadOnly: true)
+    try settings(isReadOnly: true)
       .openGenerationReader()
   }
 

@@ -10,6 +10,8 @@ import Synchronization
 final class LogCare: Sendable {
   /// The log is moved after a commit that leaves it with at least so many pages; 0 for never.
   private let threshold: Int32
+  /// Whether no name leads to the log any more, and another program may have begun one.
+  private let isLost: @Sendable () -> Bool
   /// May be called from any thread.
   private let onFailure: @Sendable (SQLiteFailure) -> Void
   /// How the connection waits for locks.
@@ -33,9 +35,10 @@ final class LogCare: Sendable {
 
   /// Takes charge of a connection, which must be closed before this object goes.
   init(
-    _ database: Database, lockWait: LockWait,
+    _ database: Database, lockWait: LockWait, isLost: @escaping @Sendable () -> Bool,
     onFailure: @escaping @Sendable (SQLiteFailure) -> Void
   ) throws {
+    self.isLost = isLost
     self.onFailure = onFailure
     let connection = SQLiteConnection(database: database)
     threshold = Int32(
@@ -63,7 +66,7 @@ final class LogCare: Sendable {
     let closesGap =
       threshold > 0
       && gap.compareExchange(expected: .found, desired: .moved, ordering: .relaxed).exchanged
-    guard isLong || closesGap else { return }
+    guard isLong || closesGap, !isLost() else { return }
     switch sqlite3_wal_checkpoint_v2(connection, name, SQLITE_CHECKPOINT_PASSIVE, nil, nil) {
     case SQLITE_OK: startAnew(connection, name, pages)
     // Locked or busy: the next commit tries again.

@@ -13,6 +13,17 @@ extension SQLiteStore: PlaceChecking {
     try place.check(path)
     if place.hasLostLog { throw rescueLog(of: place) }
   }
+
+  /// - Throws: 134070 when the log is not the one that the store has opened: its connections read what others write
+  ///   there as if it were their own.
+  func checkLog() throws {
+    if hasLostLog { throw failure ?? RemovedLog.failure(path) }
+  }
+
+  /// Whether the log was removed or replaced since the store was opened, so that it must not be moved into the file
+  /// without a look at who else has it.
+  var hasLostLog: Bool { state.withLock { $0.place }?.hasLostLog ?? false }
+
   public var fileNames: Int? {
     state.withLock { $0.place } == nil ? nil : (try? FileFacts(path: path))?.names
   }
@@ -28,7 +39,8 @@ extension SQLiteStore {
   /// - Returns: What to throw.
   private func rescueLog(of place: FilePlace) -> CoreDataError {
     if let failure { return failure }
-    guard let isRescued = place.hasAnotherLog ? false : moveLog() else {
+    let outcome = place.keepingOthersOut(lockWait, moveLog) ?? .left
+    if outcome == .inTransaction {
       return CoreDataError(
         .persistentStoreOperation,
         "The write-ahead log of the store at \(path) was removed while it was open. Try again once what runs has "
@@ -36,7 +48,7 @@ extension SQLiteStore {
     }
     let failure = CoreDataError(
       .persistentStoreOperation,
-      isRescued
+      outcome == .moved
         ? "The write-ahead log of the store at \(path) was removed while it was open. All that it held is in the "
           + "file now. The store is to be closed and opened again, as a restart does."
         : "The write-ahead log of the store at \(path) was removed while it was open, and what it held cannot "
@@ -50,30 +62,36 @@ extension SQLiteStore {
     }
   }
 
+  private enum Rescue {
+    /// The file has all of the log.
+    case moved
+    case left
+    /// It cannot be done inside a transaction.
+    case inTransaction
+  }
+
   /// Moves the whole log into the file.
   ///
   /// All on the connection that writes: others would open another log under the name.
-  ///
-  /// - Returns: Whether the file has all of it; nil inside a transaction, when it cannot be done.
-  private func moveLog() -> Bool? {
+  private func moveLog() -> Rescue {
     guard !isReadOnly, let pool = try? database as? DatabasePool, let reader = try? reader else {
-      return false
+      return .left
     }
     let held = state.withLock { $0.heldReader }
     do {
       return try onWriter(of: pool) { connection in
-        if connection.isInsideTransaction { return nil }
+        if connection.isInsideTransaction { return .inTransaction }
         held?.letGo()
         // What it has in memory is not what the file has, where another program has changed that.
         sqlite3_db_release_memory(connection.sqliteConnection)
         let findings = try reader.lookUp(
           SQLiteConnection(database: connection), lost: nil, findings(in:))
-        guard !findings.contains(where: { $0.severity == .damage }) else { return false }
+        guard !findings.contains(where: { $0.severity == .damage }) else { return .left }
         let (frames, moved) = try connection.checkpoint(.passive)
-        return frames == moved
+        return frames == moved ? .moved : .left
       }
     } catch {
-      return false
+      return .left
     }
   }
 }

@@ -10,6 +10,7 @@ extension SQLiteStore {
   /// Moves the write-ahead log into the database file and empties the log.
   package func checkpoint() throws {
     if let failure { throw failure }
+    try checkFilePlace()
     do {
       guard let pool = try database as? DatabasePool else { return }
       state.withLock { $0.heldReader }?.letGo()

@@ -28,6 +28,7 @@ extension SQLiteStore {
 
   public func settleFile() throws -> Bool {
     if let failure { throw failure }
+    try checkFilePlace()
     guard !isReadOnly, let pool = try database as? DatabasePool else { return true }
     state.withLock { $0.heldReader }?.letGo()
     do {

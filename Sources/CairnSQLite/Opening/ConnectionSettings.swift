@@ -7,6 +7,8 @@ struct ConnectionSettings {
   let path: String
   let options: StoreOptions
   var isReadOnly: Bool
+  /// Asked by each connection that has opened the log; throws when that is another than the store's.
+  var checkLog: @Sendable () throws -> Void = {}
 
   /// What the connection that writes, and the one for short reads, may each keep of the file in
   /// memory; others keep what SQLite keeps by itself, 2 MiB.
@@ -30,7 +32,7 @@ struct ConnectionSettings {
   private func configuration(isReadOnly: Bool) throws -> Configuration {
     let pragmas = try self.pragmas()
     let lockWait = self.lockWait
-    let goesWithoutJournal = journalMode == "off"
+    let (goesWithoutJournal, checkLog) = (journalMode == "off", self.checkLog)
     let (pageSize, autoVacuum) = (pragma("page_size") ?? "4096", pragma("auto_vacuum") ?? "2")
     var configuration = Configuration()
     configuration.readonly = isReadOnly
@@ -45,10 +47,11 @@ struct ConnectionSettings {
     configuration.prepareDatabase { database in
       SQLiteDefences.install(on: database, mayGoWithoutJournal: goesWithoutJournal)
       try TemporaryFiles.install(on: database)
+      // Opens the log.
+      let pages = try Int.fetchOne(database, sql: "PRAGMA page_count") ?? 0
+      try checkLog()
       // Only a file without tables takes these; any other would be locked for writing, and written.
-      if !isReadOnly, !database.configuration.readonly,
-        try Int.fetchOne(database, sql: "PRAGMA page_count") ?? 0 <= 1
-      {
+      if !isReadOnly, !database.configuration.readonly, pages <= 1 {
         try database.execute(
           sql: "PRAGMA page_size = \(pageSize); PRAGMA auto_vacuum = \(autoVacuum)")
       }

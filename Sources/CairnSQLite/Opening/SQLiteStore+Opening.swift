@@ -17,10 +17,10 @@ extension SQLiteStore {
     }
     try configuration.model.prepareForUse()
     try transientFile?.create()
+    try RemovedLog.checkNoneIsUsed(at: path, lockWait)
     let hadLog = FileManager.default.fileExists(atPath: path + "-wal")
     let existing = try existingFacts()
-    let settings = ConnectionSettings(
-      path: path, options: configuration.options, isReadOnly: isReadOnly)
+    let settings = settings(isReadOnly: isReadOnly)
     let isNewFile = existing == nil && !FileManager.default.fileExists(atPath: path)
     do {
       let database = try settings.open()
@@ -94,7 +94,10 @@ extension SQLiteStore {
   private func takeCare(of database: any DatabaseWriter) throws {
     guard !isReadOnly, let pool = database as? DatabasePool else { return }
     let care = try pool.writeWithoutTransaction { [lockWait] connection in
-      try LogCare(connection, lockWait: lockWait) { [identity] failure in
+      try LogCare(
+        connection, lockWait: lockWait,
+        isLost: { [identity] in (identity.store.target as? SQLiteStore)?.hasLostLog ?? true }
+      ) { [identity] failure in
         let store = identity.store.target as? SQLiteStore
         _ = store?.failed(failure, doing: "be checkpointed")
       }

@@ -1,0 +1,45 @@
+// A lock that keeps programs from opening the write-ahead log of a SQLite database.
+import CPlatform
+import Glibc
+
+/// SQLite's lock of the index beside a write-ahead log (`UNIX_SHM_DMS`), which each process shares that has the log
+/// open: who has it alone knows that there is none, and programs that open the database wait.
+///
+/// For a process whose own log and index have no names any more: what it has open is another file than this.
+public final class WALIndexLock: Sendable {
+  private let descriptor: OwnedDescriptor
+
+  /// Takes the lock at once, making the index when it is missing, for those who may use the database.
+  ///
+  /// - Parameters:
+  ///   - path: The index's, which this process does not have open: closing it would give up SQLite's locks.
+  ///   - database: Whose owner and mode a new index gets.
+  /// - Returns: Nil when a process has the log open, or this one has the index open.
+  /// - Throws: ``PlatformError`` when the index cannot be opened or has no locks.
+  public static func attempt(index path: String, of database: FileFacts) throws -> WALIndexLock? {
+    if let there = try? FileFacts(path: path), FileUsers.ownDescriptor(of: there) != nil { return nil }
+    let flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW
+    var opened = retryingInterrupts { open(path, flags | O_CREAT | O_EXCL, mode_t(database.mode)) }
+    if opened >= 0 {
+      // The mask of the process does not count, nor does who it is, as with what SQLite makes.
+      _ = fchmod(opened, mode_t(database.mode & 0o777))
+      if geteuid() == 0 { _ = fchown(opened, database.owner, database.group) }
+    } else if ErrnoCode.current == .exists {
+      opened = retryingInterrupts { open(path, flags) }
+    }
+    guard opened >= 0 else { throw PlatformError("open", path: path, code: .current) }
+    let lock = WALIndexLock(OwnedDescriptor(adopting: opened))
+    if cplatform_lock_byte(opened, connectionByte) == 0 { return lock }
+    let code = ErrnoCode.current
+    guard code == .tryAgain else { throw PlatformError("lock", path: path, code: code) }
+    return nil
+  }
+
+  /// The byte of the index that every connection locks.
+  static let connectionByte: off_t = 128
+
+  private init(_ descriptor: OwnedDescriptor) { self.descriptor = descriptor }
+
+  /// Gives the lock up; the index stays, as another program may have opened it meanwhile.
+  public func release() { descriptor.close() }
+}
