@@ -3,21 +3,23 @@ import Glibc
 
 /// Finds the processes that have a file open to which no name leads any more.
 public enum RemovedFiles {
-  /// Processes, this one too, that have open what `path` named until it was removed, and a file besides.
+  /// Processes that have open what names led to until they were removed, and a file besides.
   ///
   /// Only those are found whose descriptors this process may look at: those of the same user, or all for root.
   ///
   /// - Parameters:
-  ///   - path: The former name, absolute and without links.
-  ///   - other: The file that they have open besides, so that the name was not one in another folder there.
-  public static func holders(of path: String, besides other: FileFacts) -> [FileUser] {
-    // Most often there is none, and to look at all descriptors of a machine takes its time.
-    guard isLocked(other) else { return [] }
-    return FileUsers.entries(of: "/proc").compactMap { Int32($0) }.sorted()
+  ///   - paths: The former names, absolute and without links.
+  ///   - other: The file that they have open and locked besides, so that the names were not others' there.
+  ///   - mayBeThisProcess: Whether this process counts, too.
+  public static func holders(
+    of paths: [String], besides other: FileFacts, mayBeThisProcess: Bool
+  ) -> [FileUser] {
+    let former = Set(paths.map { $0 + " (deleted)" })
+    return lockHolders(of: other).filter { mayBeThisProcess || $0 != getpid() }.sorted()
       .filter { process in
         let folder = "/proc/\(process)/fd/"
         let descriptors = FileUsers.entries(of: folder)
-        return descriptors.contains { target(of: folder + $0) == path + " (deleted)" }
+        return descriptors.contains { target(of: folder + $0).map(former.contains) ?? false }
           && descriptors.contains { descriptor in
             guard let facts = try? FileFacts(path: folder + descriptor) else { return false }
             return facts.device == other.device && facts.inode == other.inode
@@ -27,14 +29,28 @@ public enum RemovedFiles {
   }
 
   /// Whether this process has the file open.
-  public static func isOpenHere(_ file: FileFacts) -> Bool { FileUsers.ownDescriptor(of: file) != nil }
+  public static func isOpenHere(_ file: FileFacts) -> Bool {
+    FileUsers.ownDescriptor(of: file) != nil
+  }
 
-  /// Whether any process that the kernel tells of holds a record lock of the file.
+  /// The processes that the kernel names as holders of record locks of the file.
   ///
-  /// Only by its number: the kernel's list has other numbers for some disks than the files have.
-  private static func isLocked(_ file: FileFacts) -> Bool {
-    let opened = retryingInterrupts { open("/proc/locks", O_RDONLY | O_CLOEXEC) }
-    guard opened >= 0 else { return true }
+  /// Only by its number: for some disks the kernel's list has other numbers of devices than the files have.
+  private static func lockHolders(of file: FileFacts) -> Set<Int32> {
+    var holders: Set<Int32> = []
+    for line in lines(of: "/proc/locks") {
+      // "1: POSIX  ADVISORY  READ 4711 fd:01:131076 0 EOF"
+      let words = line.split(separator: " ")
+      guard words.count > 5, words[5].hasSuffix(":\(file.inode)"), let process = Int32(words[4])
+      else { continue }
+      holders.insert(process)
+    }
+    return holders
+  }
+
+  private static func lines(of path: String) -> [Substring] {
+    let opened = retryingInterrupts { open(path, O_RDONLY | O_CLOEXEC) }
+    guard opened >= 0 else { return [] }
     let descriptor = OwnedDescriptor(adopting: opened)
     var text: [UInt8] = []
     var bytes = [UInt8](repeating: 0, count: 65_536)
@@ -43,7 +59,7 @@ public enum RemovedFiles {
       guard count > 0 else { break }
       text += bytes.prefix(count)
     }
-    return String(decoding: text, as: UTF8.self).contains(":\(file.inode) ")
+    return String(decoding: text, as: UTF8.self).split(separator: "\n")
   }
 
   private static func target(of link: String) -> String? {

@@ -17,7 +17,7 @@ public final class WALIndexLock: Sendable {
   /// - Returns: Nil when a process has the log open, or this one has the index open.
   /// - Throws: ``PlatformError`` when the index cannot be opened or has no locks.
   public static func attempt(index path: String, of database: FileFacts) throws -> WALIndexLock? {
-    if let there = try? FileFacts(path: path), FileUsers.ownDescriptor(of: there) != nil { return nil }
+    if let there = try? FileFacts(path: path), RemovedFiles.isOpenHere(there) { return nil }
     let flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW
     var opened = retryingInterrupts { open(path, flags | O_CREAT | O_EXCL, mode_t(database.mode)) }
     if opened >= 0 {

@@ -13,7 +13,9 @@ public struct SQLiteStoreKind: StoreKind {
 
   public func metadata(at url: URL, options: StoreOptions) throws -> [String: Any] {
     try requireFile(url)
-    let facts = try SQLiteFileFacts.read(at: url.path, options: options)
+    let facts = try RemovedLog(of: url.path, LockWait(seconds: options.timeout)).trusting {
+      try SQLiteFileFacts.read(at: url.path, options: options)
+    }
     // A file without any table is no store yet, such as a destroyed one: opening it makes one.
     return facts.metadata ?? [:]
   }

@@ -103,6 +103,10 @@ public final class SyncEngine: Sendable {
     guard isNew else { return }
     if isPaused { link.pause() }
     link.start()
+    // What those said of their files was said without knowing of this one.
+    for other in try links(nil) where other.life.lastError?.code == .duplicateReplica {
+      other.retry()
+    }
   }
 
   /// Looks whether a replica can be added, before it is.

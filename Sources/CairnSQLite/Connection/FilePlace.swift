@@ -6,9 +6,9 @@ import GRDBSQLite
 
 /// Which files stood behind a store's name when it was opened: the database, and its write-ahead log.
 struct FilePlace: Equatable {
-  private struct File: Equatable {
-    let device: UInt64
-    let inode: UInt64
+  struct File: Equatable {
+    private let device: UInt64
+    private let inode: UInt64
 
     /// Nil where there is none.
     init?(_ path: String) {
@@ -50,11 +50,10 @@ struct FilePlace: Equatable {
     if isKnown == SQLITE_OK, hasMoved != 0 { throw Self.lost(path) }
     // So may the log, for which SQLite has no such question.
     guard try String.fetchOne(connection, sql: "PRAGMA journal_mode") == "wal" else { return }
-    let isOpen = [log, index].allSatisfy { companion in
-      guard let companion, let facts = try? FileFacts(path: companion.path) else { return false }
-      return RemovedFiles.isOpenHere(facts)
+    let isOpen = [log, index].compactMap(\.self).allSatisfy { companion in
+      (try? FileFacts(path: companion.path)).map(RemovedFiles.isOpenHere) ?? false
     }
-    if !isOpen { throw RemovedLog.failure(path) }
+    if log == nil || !isOpen { throw RemovedLog.failure(path) }
   }
 
   /// - Throws: 134070 when the name leads elsewhere now.
@@ -84,7 +83,8 @@ struct FilePlace: Equatable {
   }
 
   private func lockIndex(at path: String, _ wait: LockWait) -> WALIndexLock? {
-    guard let database = try? FileFacts(path: String(path.dropLast("-shm".count))) else { return nil }
+    let name = String(path.dropLast("-shm".count))
+    guard let database = try? FileFacts(path: name) else { return nil }
     var attempts: Int32 = 0
     while true {
       if let lock = try? WALIndexLock.attempt(index: path, of: database) { return lock }

@@ -10,6 +10,15 @@ extension SQLiteStoreKind: FileChecking {
   public func damage(
     at url: URL, options: StoreOptions, within limit: Duration
   ) throws -> String? {
+    // Those that put such a log into the file do so beside every lock that is to be seen here.
+    try RemovedLog(of: url.path, LockWait(seconds: options.timeout)).trusting {
+      try findDamage(at: url, options: options, within: limit)
+    }
+  }
+
+  private func findDamage(
+    at url: URL, options: StoreOptions, within limit: Duration
+  ) throws -> String? {
     var file = try UntouchedFile(path: url.path, timeout: options.timeout)
     file.copies = false
     do {

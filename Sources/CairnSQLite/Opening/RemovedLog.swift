@@ -6,37 +6,67 @@ import Foundation
 ///
 /// They go on in it, and who opens the database meanwhile begins another log: what both have written destroys the
 /// file once it is moved there. SQLite does not notice.
-enum RemovedLog {
-  /// How long to wait for programs that notice it, as Cairn does at its next save or pass, and use the file themselves.
+struct RemovedLog {
+  private let path: String
+  private let wait: LockWait
+  /// The file that the path leads to, beside which its log lies.
+  private let file: String
+  private var names: [String] { [file + "-wal", file + "-shm"] }
+
+  /// - Parameter wait: For programs that notice it, as Cairn does at its next save or pass, and put the log into the
+  ///   file: ``patience(_:)`` of this.
+  init(of path: String, _ wait: LockWait) {
+    (self.path, self.wait) = (path, Self.patience(wait))
+    file = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+  }
+
   static func patience(_ wait: LockWait) -> LockWait { LockWait(limit: min(wait.limit, 5000)) }
 
-  /// Looks before a connection is opened whether a program goes on in a log that was removed, and waits until those
-  /// that notice have put it into the file.
+  /// Looks into the database, or opens it, while no program goes on in a log that was removed.
   ///
-  /// - Throws: 134080, with who it is, when it takes longer than the wait.
-  static func checkNoneIsUsed(at path: String, _ wait: LockWait) throws {
-    let stem = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
-    let names = [stem + "-wal", stem + "-shm"]
+  /// - Throws: 134080 with who does so for longer than the wait, or when it began meanwhile: then what was read, or
+  ///   the error from it, says nothing of the store.
+  func trusting<Result>(_ work: () throws -> Result) throws -> Result {
+    try waitForUsers()
+    let before = identities
+    let result = Swift.Result { try work() }
+    let users =
+      (try? result.get()) != nil && identities == before
+      ? [] : users(mayBeThisProcess: false)
+    if !users.isEmpty { throw refusal(users) }
+    return try result.get()
+  }
+
+  private func waitForUsers() throws {
     var attempts: Int32 = 0
-    while !names.allSatisfy(FileManager.default.fileExists), let file = try? FileFacts(path: stem) {
-      let users = Set(names.flatMap { RemovedFiles.holders(of: $0, besides: file) })
+    while identities.contains(nil) {
+      let users = users(mayBeThisProcess: true)
       if users.isEmpty { return }
-      guard let pause = patience(wait).pause(before: attempts) else {
-        let text = users.sorted { $0.process < $1.process }.map(\.description)
-          .joined(separator: ", ")
-        throw CoreDataError(
-          .persistentStoreOpen,
-          "The write-ahead log of the store at \(path) was removed while \(text) had the store open, and goes on "
-            + "in it; whoever opens the store beside that damages it. End that program, or have it close the store.",
-          userInfo: [NSFilePathErrorKey: path])
-      }
+      guard let pause = wait.pause(before: attempts) else { throw refusal(users) }
       QueueWork.gotOn()
       usleep(UInt32(pause))
       attempts += 1
     }
   }
 
-  /// For a log that was removed, or exchanged, as the store was opened.
+  /// Which files the names lead to.
+  private var identities: [FilePlace.File?] { names.map(FilePlace.File.init) }
+
+  private func users(mayBeThisProcess: Bool) -> [FileUser] {
+    guard let file = try? FileFacts(path: file) else { return [] }
+    return RemovedFiles.holders(of: names, besides: file, mayBeThisProcess: mayBeThisProcess)
+  }
+
+  private func refusal(_ users: [FileUser]) -> CoreDataError {
+    CoreDataError(
+      .persistentStoreOpen,
+      "The write-ahead log of the store at \(path) was removed while it was open in "
+        + "\(users.map(\.description).joined(separator: ", ")), which goes on in it: whoever opens the store beside "
+        + "that damages it. End that program, or have it close the store.",
+      userInfo: [NSFilePathErrorKey: path])
+  }
+
+  /// For a store whose log was exchanged as it was opened.
   static func failure(_ path: String) -> CoreDataError {
     CoreDataError(
       .persistentStoreOperation,

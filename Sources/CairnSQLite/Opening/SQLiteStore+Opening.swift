@@ -17,18 +17,24 @@ extension SQLiteStore {
     }
     try configuration.model.prepareForUse()
     try transientFile?.create()
-    try RemovedLog.checkNoneIsUsed(at: path, lockWait)
+    let path = path
     let hadLog = FileManager.default.fileExists(atPath: path + "-wal")
-    let existing = try existingFacts()
-    let settings = settings(isReadOnly: isReadOnly)
-    let isNewFile = existing == nil && !FileManager.default.fileExists(atPath: path)
+    let isNewFile = !FileManager.default.fileExists(atPath: path)
     do {
-      let database = try settings.open()
+      let (existing, database) = try RemovedLog(of: path, lockWait).trusting {
+        (try existingFacts(), try settings(isReadOnly: isReadOnly).open())
+      }
       do {
+        // Before other connections are opened, which look at it.
+        let place =
+          transientFile == nil
+          ? try database.unsafeReentrantRead { try FilePlace(of: path, openIn: $0) } : nil
+        state.withLock { $0.place = place }
         try takeCare(of: database)
         let facts = try existing ?? create(in: database)
         try adopt(facts, database: database, hadLog: hadLog)
       } catch {
+        state.withLock { $0.place = nil }
         try? Self.close(database)
         throw error
       }
@@ -143,11 +149,7 @@ extension SQLiteStore {
         database, schema: schema, identifier: metadata[StoreMetadataKey.uuid] as? String ?? "")
       : nil
     let path = path
-    let place =
-      transientFile == nil
-      ? try database.unsafeReentrantRead { try FilePlace(of: path, openIn: $0) } : nil
     state.withLock { state in
-      state.place = place
       state.checksums = checksums
       state.writeLimit =
         hasForeignTriggers ? .seconds(max(configuration.options.timeout, 0.1)) : nil

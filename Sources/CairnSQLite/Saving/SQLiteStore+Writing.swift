@@ -149,7 +149,9 @@ extension SQLiteStore: WriteHolding {
   ///
   /// - Returns: Whether all of it was moved.
   private func makeRoom() -> Bool {
-    guard failure == nil, !hasLostLog, let pool = try? database as? DatabasePool else { return false }
+    guard failure == nil, !hasLostLog, let pool = try? database as? DatabasePool else {
+      return false
+    }
     // A reader that looks at the log keeps it from being used from its beginning.
     state.withLock { $0.heldReader }?.letGo()
     do {

@@ -356,7 +356,7 @@ final class Link: Sendable {
     if error is CancellationError, life.isPaused || life.isRemoved { return }
     let described =
       Self.modelChange(error, openReplica)
-      ?? ReplicaOpening.describe(error, at: configuration.url)
+      ?? lostFile ?? ReplicaOpening.describe(error, at: configuration.url)
     if Self.endsUse(described, of: openReplica) { close() }
     let backoff = local.configuration.backoff
     let random = environment.random()
@@ -373,6 +373,17 @@ final class Link: Sendable {
     // What does not pass by itself is not waited for by a comparison.
     case .retry where self.life.failures > Self.retries: waiters.fail(described) { !$0 }
     case .retry: break
+    }
+  }
+
+  /// What is wrong with the open replica's file, where no name leads to it, or to its log, any more: what was read
+  /// there then says nothing of the store.
+  private var lostFile: SyncError? {
+    do {
+      try store?.capabilities.place?.checkFilePlace()
+      return nil
+    } catch {
+      return (error as? CoreDataError).map { SyncError(.fileMoved, $0.message, recovery: .retry) }
     }
   }
 

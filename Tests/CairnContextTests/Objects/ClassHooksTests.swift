@@ -27,8 +27,7 @@ private final class UnknownHeir: Unknown {}
 private final class Naming: ManagedObject {
   override class func entity() -> EntityDescription { named }
 }
-// Nobody changes it.
-private nonisolated(unsafe) let named = EntityDescription(name: "Tag")
+private let named = EntityDescription(name: "Tag")
 
 /// Chapter 2: classes for entities.
 ///
