@@ -376,17 +376,6 @@ final class Link: Sendable {
     }
   }
 
-  /// What is wrong with the open replica's file, where no name leads to it, or to its log, any more: what was read
-  /// there then says nothing of the store.
-  private var lostFile: SyncError? {
-    do {
-      try store?.capabilities.place?.checkFilePlace()
-      return nil
-    } catch {
-      return (error as? CoreDataError).map { SyncError(.fileMoved, $0.message, recovery: .retry) }
-    }
-  }
-
   /// Closes the replica's store; also one whose file no name leads to, or that is of another version
   /// now, so that the next attempt opens what is there.
   func close() {

@@ -451,20 +451,21 @@ struct FilePlaceTests {
     let (daemon, separate) = try await joined(by: .hardLink, in: scratch)
     for (name, other) in [("nas", "usb"), ("usb", "nas")] {
       let path = scratch.url.appendingPathComponent("\(other)/store.sqlite").path
-      var found: SyncError?
+      let engine = daemon.engine
+      let found: @Sendable () throws -> SyncError? = {
+        try engine.status().replicas.first { $0.name == name }?.lastError
+      }
       // The link that was added first may be in the middle of its look when the other is added.
       let isNamed = try await eventually {
-        try daemon.engine.syncNow(names: [name])
-        do {
-          try await daemon.engine.wait(for: [name], timeout: .patience)
-        } catch let error as SyncError {
-          found = error
-        }
-        return found?.message.contains(
+        try engine.syncNow(names: [name])
+        return try found()?.message.contains(
           "\(path) of the replica \(other) are one file with 2 names") == true
       }
-      #expect(isNamed, "\(found?.message ?? "")")
-      #expect(found?.code == .duplicateReplica)
+      #expect(isNamed, "\(try found()?.message ?? "")")
+      let error = await #expect(throws: SyncError.self) {
+        try await engine.wait(for: [name], timeout: .patience)
+      }
+      #expect(error?.code == .duplicateReplica)
     }
     try separate()
     try daemon.insert(["later"])
