@@ -461,7 +461,8 @@ struct FilePlaceTests {
         return try found()?.message.contains(
           "\(path) of the replica \(other) are one file with 2 names") == true
       }
-      #expect(isNamed, "\(try found()?.message ?? "")")
+      let message = try found()?.message ?? ""
+      #expect(isNamed, "\(message)")
       let error = await #expect(throws: SyncError.self) {
         try await engine.wait(for: [name], timeout: .patience)
       }
