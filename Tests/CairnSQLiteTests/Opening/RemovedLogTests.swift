@@ -1,0 +1,189 @@
+import CairnStore
+import CairnTesting
+import Foundation
+import GRDB
+import Testing
+
+@testable import CairnSQLite
+
+/// A write-ahead log that was removed while programs have it open: no other log is begun beside it, and none is moved
+/// into a file that has another one.
+struct RemovedLogTests {
+  /// Does something at a place until the parent process has it go on.
+  ///
+  /// In another process, since those of one share what SQLite knows of a file.
+  private static func hold(_ ready: String, _ go: String) {
+    _ = FileManager.default.createFile(atPath: ready, contents: nil)
+    // The test writes to the pipe; the limit ends the wait if the test has died.
+    var pipe = pollfd(fd: open(go, O_RDONLY | O_NONBLOCK), events: Int16(POLLIN), revents: 0)
+    _ = poll(&pipe, 1, 580_000)
+  }
+
+  private static func row(_ fixture: StoreFixture, _ name: String) throws {
+    _ = try fixture.insert([try fixture.row("Company", ["name": .string(name)])])
+  }
+
+  private static func removeLog(of url: URL) throws {
+    for ending in ["-wal", "-shm"] {
+      try FileManager.default.removeItem(atPath: url.path + ending)
+    }
+  }
+
+  private func companies(in store: SQLiteStore) throws -> Int64? {
+    try store.readConsistently { try $0.connection.integer("SELECT count(*) FROM ZCOMPANY") }
+  }
+
+  /// What two processes tell each other by.
+  private struct Signals {
+    let ready: String
+    let go: String
+    private let pipe: FileHandle
+
+    init(in folder: URL) throws {
+      (ready, go) = (folder.path + "/ready", folder.path + "/go")
+      // Open on both ends here, so that neither process waits for the other to open it.
+      try #require(mkfifo(go, 0o600) == 0)
+      pipe = try #require(FileHandle(forUpdatingAtPath: go))
+    }
+
+    func letGo() { pipe.write(Data([1])) }
+
+    func waitForOther() async throws {
+      let ready = ready
+      try #require(await eventually { FileManager.default.fileExists(atPath: ready) })
+    }
+  }
+
+  @Test(.timeLimit(.minutes(10)))
+  func theStoreIsNotOpenedWhileAnotherProgramGoesOnInIt() async throws {
+    let fixture = try StoreFixture()
+    try fixture.store.close()
+    let signals = try Signals(in: fixture.folder)
+    async let other = #expect(processExitsWith: .success) {
+      [
+        path = fixture.url.path as String, ready = signals.ready as String,
+        go = signals.go as String
+      ] in
+      let store = try StoreFixture.open(
+        URL(fileURLWithPath: path), try SampleModel.make(), [:])
+      _ = try store.write(doing: "be written to") { lookup -> Bool? in
+        try lookup.connection.execute("INSERT INTO ZCOMPANY (Z_PK, Z_ENT, Z_OPT) VALUES (1, 1, 1)")
+        try lookup.connection.execute("UPDATE Z_PRIMARYKEY SET Z_MAX = 1 WHERE Z_NAME = 'Company'")
+        return true
+      }
+      Self.hold(ready, go)
+      // What it does before each save.
+      #expect(throws: CoreDataError.self) { try store.checkFilePlace() }
+      try store.close()
+    }
+    defer { signals.letGo() }
+    try await signals.waitForOther()
+    try Self.removeLog(of: fixture.url)
+    let kind = SQLiteStoreKind()
+    let options = StoreOptions([StoreOptionKey.timeout: 0.05])
+    let looks: [() throws -> Void] = [
+      { try fixture.another(options: [StoreOptionKey.timeout: 0.05]).close() },
+      { _ = try kind.metadata(at: fixture.url, options: options) },
+      { _ = try kind.damage(at: fixture.url, options: options, within: .seconds(5)) },
+    ]
+    for look in looks {
+      let error = #expect(throws: CoreDataError.self) { try look() }
+      #expect(error?.message.contains("which goes on in it") == true, "\(error?.message ?? "")")
+    }
+    #expect(!FileManager.default.fileExists(atPath: fixture.url.path + "-wal"))
+    signals.letGo()
+    // One that comes while the other puts its log into the file waits for it.
+    let next = try fixture.another(options: [StoreOptionKey.timeout: 60])
+    #expect(try companies(in: next) == 1)
+    try next.close()
+    _ = await other
+  }
+
+  @Test(.timeLimit(.minutes(10)))
+  func itIsNotMovedIntoAFileThatAnotherProgramHasOpenedAnew() async throws {
+    let fixture = try StoreFixture(options: [StoreOptionKey.timeout: 0.1])
+    try fixture.store.checkpoint()
+    try Self.row(fixture, "saved last")
+    try Self.removeLog(of: fixture.url)
+    let signals = try Signals(in: fixture.folder)
+    async let other = #expect(processExitsWith: .success) {
+      [
+        path = fixture.url.path as String, ready = signals.ready as String,
+        go = signals.go as String
+      ] in
+      let queue = try DatabaseQueue(path: path)
+      _ = try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM ZCOMPANY") }
+      Self.hold(ready, go)
+      try queue.close()
+    }
+    defer { signals.letGo() }
+    try await signals.waitForOther()
+    let file = try Data(contentsOf: fixture.url)
+    let error = #expect(throws: CoreDataError.self) { try fixture.store.checkFilePlace() }
+    #expect(error?.message.contains("may be lost") == true)
+    try fixture.store.close()
+    #expect(try Data(contentsOf: fixture.url) == file)
+    signals.letGo()
+    _ = await other
+  }
+
+  @Test func itIsNotMovedByACommitThatWasUnderWay() throws {
+    let fixture = try StoreFixture()
+    try fixture.store.checkpoint()
+    // Its size is set at each commit.
+    func content() throws -> Data { try Data(contentsOf: fixture.url).prefix(4096) }
+    let file = try content()
+    _ = try fixture.store.write(doing: "be written to") { lookup -> Bool? in
+      try Self.removeLog(of: fixture.url)
+      // More than what has a log moved.
+      try lookup.connection.execute(
+        "CREATE TABLE OTHER AS SELECT randomblob(8000000) AS BYTES")
+      try lookup.connection.execute("DROP TABLE OTHER")
+      return true
+    }
+    #expect(try content() == file)
+    #expect(throws: CoreDataError.self) { try fixture.store.checkFilePlace() }
+    try fixture.store.close()
+  }
+
+  @Test func connectionsThatAreOpenedLaterReadNoOtherLog() throws {
+    let fixture = try StoreFixture()
+    try Self.row(fixture, "saved last")
+    let settings = fixture.store.settings(isReadOnly: true)
+    try settings.openGenerationReader().close()
+    try Self.removeLog(of: fixture.url)
+    #expect(throws: CoreDataError.self) { try settings.openGenerationReader().close() }
+    #expect(throws: CoreDataError.self) { try settings.openHeldReader() }
+    #expect(throws: CoreDataError.self) { try fixture.store.checkFilePlace() }
+    try fixture.store.close()
+  }
+
+  @Test(arguments: ["-wal", "-shm"])
+  func itIsMissedAlsoWhereItWasRemovedAsTheStoreWasOpened(_ ending: String) throws {
+    let fixture = try StoreFixture()
+    let path = fixture.url.path
+    try fixture.store.close()
+    let pool = try DatabasePool(path: path)
+    #expect(throws: Never.self) {
+      try pool.unsafeReentrantRead { _ = try FilePlace(of: path, openIn: $0) }
+    }
+    try FileManager.default.removeItem(atPath: path + ending)
+    _ = FileManager.default.createFile(atPath: path + ending, contents: nil)
+    #expect(throws: CoreDataError.self) {
+      try pool.unsafeReentrantRead { _ = try FilePlace(of: path, openIn: $0) }
+    }
+    try pool.close()
+  }
+
+  /// Tests and programs that delete a store's files by hand leave the old store open behind.
+  @Test func aStoreWhoseFilesAreAllRemovedIsInNobodysWay() throws {
+    let fixture = try StoreFixture()
+    try Self.row(fixture, "old")
+    try Self.removeLog(of: fixture.url)
+    try FileManager.default.removeItem(at: fixture.url)
+    let new = try fixture.another(options: [StoreOptionKey.timeout: 0])
+    #expect(try companies(in: new) == 0)
+    try new.close()
+    try fixture.store.close()
+  }
+}
