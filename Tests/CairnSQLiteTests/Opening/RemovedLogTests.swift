@@ -59,11 +59,9 @@ struct RemovedLogTests {
     let fixture = try StoreFixture()
     try fixture.store.close()
     let signals = try Signals(in: fixture.folder)
+    let (path, ready, go) = (fixture.url.path, signals.ready, signals.go)
     async let other = #expect(processExitsWith: .success) {
-      [
-        path = fixture.url.path as String, ready = signals.ready as String,
-        go = signals.go as String
-      ] in
+      [path = path as String, ready = ready as String, go = go as String] in
       let store = try StoreFixture.open(
         URL(fileURLWithPath: path), try SampleModel.make(), [:])
       _ = try store.write(doing: "be written to") { lookup -> Bool? in
@@ -106,11 +104,9 @@ struct RemovedLogTests {
     try Self.row(fixture, "saved last")
     try Self.removeLog(of: fixture.url)
     let signals = try Signals(in: fixture.folder)
+    let (path, ready, go) = (fixture.url.path, signals.ready, signals.go)
     async let other = #expect(processExitsWith: .success) {
-      [
-        path = fixture.url.path as String, ready = signals.ready as String,
-        go = signals.go as String
-      ] in
+      [path = path as String, ready = ready as String, go = go as String] in
       let queue = try DatabaseQueue(path: path)
       _ = try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM ZCOMPANY") }
       Self.hold(ready, go)
