@@ -37,7 +37,7 @@ open class SQLiteStore: PersistentStore, FailureReporting, MemberReading, RowKey
     /// Sums of rows; nil when the file has none.
     var checksums: ChecksumKeeping?
     /// Notices that another program has migrated the file; nil until the store is open.
-    var versions: VersionWatch?
+    var snapshots: SnapshotCheck?
     /// The file that the store opened; nil for a file without a name.
     var place: FilePlace?
     /// Looks after the write-ahead log; nil without one.
@@ -146,10 +146,10 @@ open class SQLiteStore: PersistentStore, FailureReporting, MemberReading, RowKey
     }
   }
 
-  var versions: VersionWatch {
+  var snapshots: SnapshotCheck {
     get throws {
-      guard let versions = state.withLock({ $0.versions }) else { throw closedError }
-      return versions
+      guard let snapshots = state.withLock({ $0.snapshots }) else { throw closedError }
+      return snapshots
     }
   }
 
@@ -167,14 +167,14 @@ open class SQLiteStore: PersistentStore, FailureReporting, MemberReading, RowKey
 
   /// One statement: its own snapshot of the last commit.
   func read<T>(_ body: (RowLookup) throws -> T) throws -> T {
-    let (database, reader, versions) = (try database, try reader, try versions)
+    let (database, reader, snapshots) = (try database, try reader, try snapshots)
     return try following(reader.schema) { lost in
       do {
         return try database.unsafeRead {
           let connection = SQLiteConnection(database: $0)
           // One snapshot for both: two would double the moments in which the log cannot start anew.
           return try connection.snapshot {
-            try versions.check(connection)
+            try snapshots.check(connection)
             return try reader.lookUp(connection, lost: lost, body)
           }
         }
@@ -191,14 +191,14 @@ open class SQLiteStore: PersistentStore, FailureReporting, MemberReading, RowKey
 
   /// The same on that connection only; nil when it is not free or there is none.
   func readHeld<T: Sendable>(_ body: (RowLookup) throws -> T) throws -> T? {
-    let (known, reader, versions, hasTried) = state.withLock {
-      ($0.heldReader, $0.reader, $0.versions, $0.hasTriedHolding)
+    let (known, reader, snapshots, hasTried) = state.withLock {
+      ($0.heldReader, $0.reader, $0.snapshots, $0.hasTriedHolding)
     }
-    guard let reader, let versions else { throw closedError }
+    guard let reader, let snapshots else { throw closedError }
     guard let held = try hasTried ? known : heldReader() else { return nil }
     return try following(reader.schema) { lost in
       do {
-        return try held.read(beginning: versions.check) {
+        return try held.read(beginning: snapshots.check) {
           try reader.lookUp($0, lost: lost, body)
         }
       } catch {
@@ -249,12 +249,12 @@ open class SQLiteStore: PersistentStore, FailureReporting, MemberReading, RowKey
 
   /// Several statements that see the same commit.
   func readConsistently<T>(_ body: (RowLookup) throws -> T) throws -> T {
-    let (database, reader, versions) = (try database, try reader, try versions)
+    let (database, reader, snapshots) = (try database, try reader, try snapshots)
     return try following(reader.schema) { lost in
       do {
         return try database.read {
           let connection = SQLiteConnection(database: $0)
-          try versions.check(connection)
+          try snapshots.check(connection)
           return try reader.lookUp(connection, lost: lost, body)
         }
       } catch {

@@ -59,7 +59,7 @@ struct GenerationList {
 extension SQLiteStore: GenerationKeeping {
   /// Nil for a store with a rollback journal, where a reader would keep writers waiting.
   public func currentGeneration() throws -> (any StoreGeneration)? {
-    let (reader, versions) = (try reader, try versions)
+    let (reader, snapshots) = (try reader, try snapshots)
     guard let pool = try database as? DatabasePool else { return nil }
     shortenLog(of: pool)
     do {
@@ -69,7 +69,7 @@ extension SQLiteStore: GenerationKeeping {
           try connection.close()
           return nil
         }
-        try connection.unsafeRead { try versions.check(SQLiteConnection(database: $0)) }
+        try connection.unsafeRead { try snapshots.check(SQLiteConnection(database: $0)) }
       } catch {
         try? connection.close()
         throw error

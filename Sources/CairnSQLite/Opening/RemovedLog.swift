@@ -66,11 +66,11 @@ struct RemovedLog {
       userInfo: [NSFilePathErrorKey: path])
   }
 
-  /// For a store whose log was exchanged as it was opened.
+  /// For a store whose log was removed or exchanged since it was opened, or as it was.
   static func failure(_ path: String) -> CoreDataError {
     CoreDataError(
       .persistentStoreOperation,
-      "The write-ahead log of the store at \(path) was removed or replaced while it was being opened. Try again.",
-      userInfo: [NSFilePathErrorKey: path])
+      "The write-ahead log of the store at \(path) was removed or replaced under it. The store is to be closed and "
+        + "opened again.", userInfo: [NSFilePathErrorKey: path])
   }
 }

@@ -155,7 +155,7 @@ extension SQLiteStore {
         hasForeignTriggers ? .seconds(max(configuration.options.timeout, 0.1)) : nil
       state.database = database
       state.hasTriedHolding = false
-      state.versions = VersionWatch(path: path, metadata: metadata)
+      state.snapshots = SnapshotCheck(path: path, metadata: metadata, place: state.place)
       state.reader = RowReader(schema: schema, identity: identity, files: files)
       state.recordsHistory = records
     }

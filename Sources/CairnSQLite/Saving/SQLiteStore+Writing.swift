@@ -32,7 +32,7 @@ extension SQLiteStore: WriteHolding {
     doing: String, deletes: Bool, isCounted: Bool, _ body: (RowLookup) throws -> T?
   ) throws -> T? {
     try checkWritable()
-    let (database, reader, versions) = (try database, try reader, try versions)
+    let (database, reader, snapshots) = (try database, try reader, try snapshots)
     let (care, checksums, limit, held) = state.withLock {
       ($0.logCare, $0.checksums, $0.writeLimit, $0.heldReader)
     }
@@ -49,7 +49,7 @@ extension SQLiteStore: WriteHolding {
           return result != nil
         }
         try SQLiteConnection(database: connection).transaction(timedBy: commitTimes) {
-          try versions.check(SQLiteConnection(database: connection))
+          try snapshots.check(SQLiteConnection(database: connection))
           let pages = try care?.pages(of: connection) ?? 0
           if let checksums {
             commit = try checksums.summing(

@@ -154,6 +154,19 @@ struct RemovedLogTests {
     try fixture.store.close()
   }
 
+  /// The index that both have would lead the reader to pages that the other has written, in its own log.
+  @Test func nothingIsReadOfAStoreWhoseLogWasRemoved() throws {
+    let fixture = try StoreFixture()
+    try Self.row(fixture, "saved last")
+    #expect(try companies(in: fixture.store) == 1)
+    try FileManager.default.removeItem(atPath: fixture.url.path + "-wal")
+    for _ in 0..<2 {
+      #expect(throws: CoreDataError.self) { try companies(in: fixture.store) }
+      #expect(throws: CoreDataError.self) { try fixture.fetch("Company") }
+    }
+    try fixture.store.close()
+  }
+
   @Test(arguments: ["-wal", "-shm"])
   func itIsMissedAlsoWhereItWasRemovedAsTheStoreWasOpened(_ ending: String) throws {
     let fixture = try StoreFixture()
