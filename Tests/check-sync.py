@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Three daemons on two shared replicas, programs that write through them from other processes, and
 `kill -9` at random; one disk fills up for a while, one replica goes away and comes back, one comes back
-from a backup, and one loses its write-ahead log under the daemons that have it open. In the end all five files must hold the same rows, read with SQL, and none that was
-acknowledged may be missing, but those that only the restored file had.
+from a backup, and one loses its write-ahead log under the daemons that have it open, with and without the index.
+In the end all five files must hold the same rows, read with SQL, and none that was acknowledged may be missing,
+but those that only the restored file had.
 
 CAIRN_KILLS says how often (200), CAIRN_TEST_SEED which (else drawn and printed).
 check-sync.py BIN-FOLDER
@@ -119,7 +120,8 @@ try:
     for writer in writers:
         writer.start()
     events = {kills // 4: "full", kills // 2: "away", kills * 5 // 8: "back", kills * 3 // 4: "restored",
-              kills * 7 // 8: "without log"}
+              kills * 13 // 16: "without log", kills * 7 // 8: "without log and index",
+              kills * 15 // 16: "without log"}
     backup, uncertain = work / "backup.sqlite", set()
     for number in range(1, kills + 1):
         time.sleep(dice.uniform(0.05, 0.5))
@@ -155,9 +157,9 @@ try:
             for suffix in ("-wal", "-shm"):
                 (share / f"hub.sqlite{suffix}").unlink(missing_ok=True)
             shutil.copy(backup, replicas["hub"])
-        if event == "without log":
-            print(f"kill {number}: the log of hub is removed under the daemons that have hub open")
-            for suffix in ("-wal", "-shm"):
+        if event in ("without log", "without log and index"):
+            print(f"kill {number}: hub is left {event} under the daemons that have hub open")
+            for suffix in ("-wal", "-shm") if "index" in event else ("-wal",):
                 (share / f"hub.sqlite{suffix}").unlink(missing_ok=True)
         for daemon in victims:
             daemon.start()
