@@ -339,7 +339,7 @@ final class Ledger {
     if isBoundToHead { return false }
     let theirs = try values[0].map(SyncHead.init(decoding:)) ?? SyncHead()
     guard values[1] == storedAdditions, let head = head.rebased(from: base, onto: theirs),
-      try isAsRead()
+      try isAsRead(), try !hasReadAhead()
     else { return false }
     let shift = SequenceShift(after: base.sequence, by: theirs.sequence - base.sequence)
     entries.replaceChanges(try shift.entries(entries.changed))
@@ -356,6 +356,19 @@ final class Ledger {
   /// those that the entries tell of, whatever was read first.
   func isCurrent() throws -> Bool {
     try sidecar.sidecarValues(for: [SyncKey.head]).first == .some(storedHead)
+  }
+
+  /// Whether something that was read has a number which was not given out yet when the head was read: what is to be
+  /// written has such numbers, too, and they could not be told apart.
+  private func hasReadAhead() throws -> Bool {
+    try entries.read.contains { key, value in
+      guard let value else { return false }
+      return switch SyncMap(rawValue: key.map) {
+      case .records: try RecordEntry(decoding: value).sequence > base.sequence
+      case .links: try LinkEntry(decoding: value).sequence > base.sequence
+      default: false
+      }
+    }
   }
 
   /// Whether the store has what the ledger has read, and no more.

@@ -35,10 +35,24 @@ extension StoreAccess {
       // Another daemon may have been faster.
       if try !hasGoneBack(asSeenBy: claim, ledger) { return true }
       ledger.put(SyncKey.formerIDs, try ledger.formerIDsWithOwn())
+      // Earlier versions could give out numbers that the head did not have: to readers who came so far, the store
+      // would have gone back in time under each new identity again.
+      ledger.head.sequence = try max(ledger.head.sequence, lastNumber(after: ledger.head.sequence))
       ledger.head.incarnation = StoreID(high: environment.random(), low: environment.random())
       if try commit(ledger) { return true }
     }
     throw Self.contention(store)
+  }
+
+  /// The last number at which something stands in the change order behind another; 0 where nothing does.
+  private func lastNumber(after number: UInt64) throws -> UInt64 {
+    guard let sidecar = store.capabilities.sidecar else { return 0 }
+    let found = try sidecar.sidecarEntries(
+      of: SyncMap.changes.rawValue, from: SyncKey.number(number + 1), to: nil, limit: 0)
+    return try found.last.map { entry in
+      var reader = ByteReader(entry.key)
+      return try reader.fixed()
+    } ?? 0
   }
 
   /// What this store, as a reader, says of what it was served under an identity.
