@@ -58,6 +58,14 @@ class Daemon:
         self.process = subprocess.Popen([binaries / "cairnd", "--config", self.config],
                                         stdout=log, stderr=log, stdin=subprocess.DEVNULL)
 
+    def has_open(self, path):
+        """Whether the running daemon has a file open."""
+        try:
+            entries = os.listdir(f"/proc/{self.process.pid}/fd")
+            return str(path) in [os.readlink(f"/proc/{self.process.pid}/fd/{e}") for e in entries]
+        except OSError:
+            return False
+
     def kill(self, how=signal.SIGKILL):
         self.process.send_signal(how)
         self.process.wait()
@@ -158,8 +166,13 @@ try:
                 (share / f"hub.sqlite{suffix}").unlink(missing_ok=True)
             shutil.copy(backup, replicas["hub"])
         if event in ("without log", "without log and index"):
+            log = f"{replicas['hub']}-wal"
+            # What nobody has open is lost with its name, and with it what a killed daemon was moving into the file.
+            if not any(daemon.has_open(log) for daemon in daemons if daemon not in victims):
+                events[number + 1], event = event, None
+        if event in ("without log", "without log and index"):
             print(f"kill {number}: hub is left {event} under the daemons that have hub open")
-            for suffix in ("-wal", "-shm") if "index" in event else ("-wal",):
+            for suffix in ["-wal"] + ["-shm"] * event.endswith("index"):
                 (share / f"hub.sqlite{suffix}").unlink(missing_ok=True)
         for daemon in victims:
             daemon.start()
