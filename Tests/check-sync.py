@@ -180,6 +180,8 @@ try:
     for writer in writers:
         writer.join()
     print(f"{kills} kills, {len(acknowledged)} packages acknowledged, {refused['while killed or full']} imports refused")
+    for number in range(kills + 1, max(events) + 1):
+        print(f"left out: {events[number]}, as no daemon had hub open")
     if len(acknowledged) < 100:
         fail(f"too little was saved to mean anything: {last}")
     agree(daemons, patience, fail)
