@@ -6,7 +6,8 @@ public enum TroubleHint {
   public static func text(_ code: String) -> String? {
     switch code {
     case "disk-full":
-      "make room on the store's disk (`df -h`), for a hub on its server's; it goes on by itself"
+      "make room where the message says (`df -h` shows a disk's, for a hub its server's), or raise the quota or limit "
+        + "that it names; it goes on by itself"
     case "store-damaged":
       "`cairnctl verify` shows what is damaged; `cairnctl restore BACKUP` goes back to a backup; or stop "
         + "cairnd and move the file away: the replicas fill a new one"
