@@ -3,7 +3,7 @@
 # lost with `full`, and some must be with `normal`, else nothing has been tested.
 # CAIRN_KILLS and CAIRN_POWER_CUTS say how often (200 and 30).
 set -euo pipefail
-# Mounts of its own: a copy in somebody else's namespace would keep the dead file system alive.
+# Mounts of its own: a copy in another program's namespace would keep the dead file system alive.
 if [ "$(id -u)" = 0 ] && [ -z "${CAIRN_OWN_MOUNTS:-}" ] && unshare -m true 2>/dev/null; then
   CAIRN_OWN_MOUNTS=1 exec unshare -m --propagation private bash "$0" "$@"
 fi

@@ -75,7 +75,7 @@ import Testing
     #expect(try Shelf.rows("Tag", of: Shelf.open(type, at: place.fileURL("real")).1).count == 1)
   }
 
-  @Test(arguments: types) func somebodyElsesChangesAreNotOverwritten(type: String) throws {
+  @Test(arguments: types) func anotherProgramsChangesAreNotOverwritten(type: String) throws {
     let place = try TemporaryFolder()
     let (_, first) = try Shelf.open(type, at: place.fileURL("store"))
     let (_, second) = try Shelf.open(type, at: place.fileURL("store"))

@@ -160,7 +160,7 @@ private final class Listener: CoordinatorObserver {
     let store = try memory(coordinator)
     let row = try #require(try Fixture.insert(["a"], into: store, of: coordinator).first)
     coordinator.retainRows([row.objectID])
-    // Somebody writes past the coordinator.
+    // A program writes past the coordinator.
     var request = SaveChangesRequest()
     let slot = try #require(row.objectID.entity.layout.slotByName["text"])
     var values = row.values

@@ -35,7 +35,7 @@ import Testing
         == gone.compactMap { $0.objectID.rowKey.map(String.init) })
   }
 
-  @Test func ofManyRowsThoseThatSomebodyElseChangedAreTheConflictsAndNothingIsDeleted() throws {
+  @Test func ofManyRowsThoseThatAnotherProgramChangedAreTheConflictsAndNothingIsDeleted() throws {
     let fixture = try StoreFixture(options: [StoreOptionKey.historyTracking: true])
     let rows = try projects(fixture, 30)
     let other = try fixture.another()

@@ -1,4 +1,4 @@
-// Sums in files that are damaged, or that somebody made to do harm.
+// Sums in files that are damaged, or that an attacker made to do harm.
 
 import CairnModel
 import CairnStore
@@ -244,7 +244,7 @@ import Testing
     let (fixture, file) = try pictured([:])
     try fixture.store.close()
     try FileManager.default.removeItem(at: file)
-    // Whoever runs the tests may read everything, but no folder is a file.
+    // The user who runs the tests may read everything, but no folder is a file.
     try FileManager.default.createDirectory(at: file, withIntermediateDirectories: false)
     let store = try fixture.another(options: options)
     #expect(try store.verifyIntegrity().contains { $0.contains("cannot be read") })

@@ -61,7 +61,7 @@ do {
   check(root.title == "Root", "with its values")
   check(try context.count(for: NSFetchRequest<Item>(entityName: "Item")) == 1, "no second root")
 
-  // Somebody has deleted it: there is no object with that ID any more, so a new root is made.
+  // A peer has deleted it: there is no object with that ID any more, so a new root is made.
   context.delete(root)
   try context.save()
   let again = try start(&defaults).0

@@ -36,7 +36,7 @@ do {
   check(written.contains("<database>"), "the file is Core Data's XML")
   check(written.contains("there was &lt;XML&gt; &amp; more"), "with the values to be read")
 
-  // Somebody else opens it.
+  // Another program opens it.
   let second = NSPersistentStoreCoordinator(managedObjectModel: documentModel())
   try second.addPersistentStore(
     ofType: NSXMLStoreType, configurationName: nil, at: url, options: nil)

@@ -61,8 +61,8 @@ struct RemovedLog {
     CoreDataError(
       .persistentStoreOpen,
       "The write-ahead log of the store at \(path) was removed while it was open in "
-        + "\(users.map(\.description).joined(separator: ", ")), which goes on in it: whoever opens the store beside "
-        + "that damages it. End that program, or have it close the store.",
+        + "\(users.map(\.description).joined(separator: ", ")), which goes on in it: a second program that opens "
+        + "the store beside that damages it. End that program, or have it close the store.",
       userInfo: [NSFilePathErrorKey: path])
   }
 

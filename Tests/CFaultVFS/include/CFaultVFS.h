@@ -60,7 +60,7 @@ int64_t cfault_room(int number);
 /// From now on it is remembered what has been written but not synced, and which names the folder has
 /// got and lost.
 void cfault_remember(int number);
-/// Somebody has synced the folder itself.
+/// A program has synced the folder itself.
 void cfault_folder_synced(int number);
 /// The power goes: everything that would change a file fails. Close all files, then restore.
 void cfault_cut_power(int number);

@@ -25,7 +25,7 @@ import Testing
       }
     }
 
-    /// Somebody else deletes `a`, renames `b`, adds `d`.
+    /// Another program deletes `a`, renames `b`, adds `d`.
     func changeElsewhere() throws {
       try stack.use { context in
         let books = try context.all("Book", sortedBy: "title")

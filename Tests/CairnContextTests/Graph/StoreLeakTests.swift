@@ -114,7 +114,7 @@ import Testing
       if number == 10 { #expect(seen.count > 200) }
     }
     #expect(seen.left(within: .patience).isEmpty)
-    // Whoever lets go of a store last closes its connections, after the store is seen no more.
+    // The last holder of a store closes its connections, after the store is seen no more.
     #expect(await eventually { openFiles(in: folder.url).isEmpty })
   }
 

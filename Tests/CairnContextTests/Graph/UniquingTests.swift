@@ -1,4 +1,4 @@
-// One object for each ID, held only while somebody needs it.
+// One object for each ID, held only while a program needs it.
 import CairnModel
 import CairnStore
 import Testing

@@ -109,14 +109,14 @@ import Testing
   // MARK: Rows
 
   /// What a cascade leads to counts as read when the row cache read it, not when it is deleted.
-  @Test func aChildThatSomebodyChangedAfterItWasReadIsAConflictOfTheCascade() throws {
+  @Test func aChildThatAnotherContextChangedAfterItWasReadIsAConflictOfTheCascade() throws {
     let stack = try Stack(in: .sqlite)
     try stack.use { context in
       let author = context.make("Author")
       for number in 0..<20 { context.make("Book", ["title": "\(number)", "author": author]) }
       try context.save()
     }
-    // Somebody holds the rows, in another context of the same coordinator.
+    // A caller holds the rows, in another context of the same coordinator.
     try stack.use { holder in
       let held = try holder.all("Book")
       #expect(held.allSatisfy { $0.text("title") != nil })

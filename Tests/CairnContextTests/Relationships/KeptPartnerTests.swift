@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test(arguments: Way.allCases, [false, true])
-  func whatSomebodyElseRelatedLetsGo(way: Way, elsewhere: Bool) throws {
+  func whatAnotherProgramRelatedLetsGo(way: Way, elsewhere: Bool) throws {
     try quarrel(way, elsewhere: elsewhere) { context, author, passports in
       #expect(author.one("passport") === passports[1] && passports[1].one("owner") === author)
       #expect(passports[2].one("owner") == nil)
@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  /// What is taken back was saved, and somebody else has related another one since.
+  /// What is taken back was saved, and another program has related another one since.
   @Test(arguments: Way.allCases, [false, true])
   func takingASavedChangeBackLeavesThePartnerOfNowAlone(way: Way, elsewhere: Bool) throws {
     let stack = try Stack(in: .sqlite)
@@ -147,7 +147,7 @@ import Testing
 
   // MARK: Older rows of the other side
 
-  /// The author is read again after somebody else gave it passport 1 instead of passport 0; the
+  /// The author is read again after another program gave it passport 1 instead of passport 0; the
   /// passports are known as they were.
   private func late(
     _ type: MergePolicyType, elsewhere: Bool,

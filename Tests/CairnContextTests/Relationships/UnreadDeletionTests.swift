@@ -153,7 +153,7 @@ import Testing
 
   // MARK: Conflicts
 
-  /// Deletes the book, while somebody changes or deletes one of its chapters, and saves.
+  /// Deletes the book, while another context changes or deletes one of its chapters, and saves.
   private func deleteBook(
     _ stack: Stack, _ policy: MergePolicy, deletingOne: Bool = false
   ) throws {

@@ -221,7 +221,7 @@ import Testing
       }
       #expect(try sections() == "1: b | 2: a")
       #expect(try sections() == "1: b | 2: a")
-      // Somebody else changes a row: the cache does not hold for it.
+      // Another program changes a row: the cache does not hold for it.
       try stack.use { other in
         let books = try other.all("Book", "title == 'a'")
         books.first?.setValue(3, forKey: "pages")

@@ -9,7 +9,7 @@ import Testing
 /// Chapters 3.2 and 11: what a new object keeps when it is saved, and when that fails.
 @Suite struct NewObjectRuleTests {
   @Test(arguments: StoreChoice.allCases)
-  func anIDThatSomebodyHasStaysTemporary(choice: StoreChoice) throws {
+  func anIDThatARowHasStaysTemporary(choice: StoreChoice) throws {
     try Stack(in: choice).use { context in
       let (known, unknown) = (context.make("Tag"), context.make("Tag"))
       let id = known.objectID

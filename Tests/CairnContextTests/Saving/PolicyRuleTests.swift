@@ -255,7 +255,7 @@ import Testing
     } theirs: { other, book in
       other.delete(book)
     } check: { now, error in
-      // Somebody else's deletion counts as a change of the row; only under the error policy it
+      // Another program's deletion counts as a change of the row; only under the error policy it
       // has to be said.
       if type == .errorMergePolicyType {
         #expect(error?.code == .managedObjectMerge)

@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Lets somebody else save to the store when everything of it has been read.
+/// Lets another program save to the store when everything of it has been read.
 private final class DisturbedPolicy: EntityMigrationPolicy {
   /// What to do, once; set by the test of the store type that is the mapping's note.
   // Guarded by the suite, which runs its tests one after the other.
@@ -53,7 +53,7 @@ private final class DisturbedPolicy: EntityMigrationPolicy {
   private static let titles = ["Beowulf", "The Dispossessed", "The Lathe of Heaven"]
 
   @Test(arguments: ["SQLite", "XML", "Binary"])
-  func whatSomebodyElseCommitsMeanwhileIsMigratedOrRefused(type: String) throws {
+  func whatAnotherProgramCommitsMeanwhileIsMigratedOrRefused(type: String) throws {
     let folder = try TemporaryFolder()
     let url = try Shelf.store(type, in: folder.url)
     let other = PersistentStoreCoordinator(managedObjectModel: Shelf.first())
@@ -92,7 +92,7 @@ private final class DisturbedPolicy: EntityMigrationPolicy {
     let context = ManagedObjectContext(.privateQueue)
     context.persistentStoreCoordinator = other
     let given = try mapping()
-    // Authors are read before, books after what somebody else commits.
+    // Authors are read before, books after what another program commits.
     #expect(given.entityMappings.map(\.destinationEntityName) == ["Author", "Book"])
     given.entityMappings.first?.entityMigrationPolicyClassName = "DisturbedPolicy"
     var isSaved = false
@@ -154,7 +154,7 @@ private final class DisturbedPolicy: EntityMigrationPolicy {
   @Test func whoWaitedForAMigrationDoesNotMigrateAgain() throws {
     let folder = try TemporaryFolder()
     let url = try Shelf.store(in: folder.url)
-    // Between this program's look at the file and its lock somebody else migrates, and saves.
+    // Between this program's look at the file and its lock another program migrates, and saves.
     let look = Shelf.first()
     let metadata = try PersistentStoreCoordinator.metadataForPersistentStore(
       ofType: "SQLite", at: url)

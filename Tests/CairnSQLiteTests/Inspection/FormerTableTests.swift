@@ -85,7 +85,7 @@ import Testing
     #expect(tables.contains("ZITEM") && !tables.contains("ZTHING"))
   }
 
-  @Test func aTableThatIsMissingAndOneOfSomebodyElseAreDamage() throws {
+  @Test func aTableThatIsMissingAndOneOfAnotherProgramAreDamage() throws {
     let folder = try TemporaryFolder()
     let url = folder.fileURL("Store.sqlite")
     try StoreFixture.open(url, model(identifier: nil)).close()

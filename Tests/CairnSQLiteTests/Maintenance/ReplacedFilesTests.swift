@@ -1,4 +1,4 @@
-// Large values that somebody replaces between the moment their row is read and that of their file.
+// Large values that another program replaces between the moment their row is read and that of their file.
 
 import CairnModel
 import CairnPredicates
@@ -164,7 +164,7 @@ import Testing
     #expect(try reader.verifyIntegrity().contains { $0.contains("is not in") })
   }
 
-  @Test func aPinnedStateWhoseFileSomebodyElseRemovedIsGivenUp() throws {
+  @Test func aPinnedStateWhoseFileAnotherProgramRemovedIsGivenUp() throws {
     let (fixture, row, reader, _) = try stores()
     defer { try? reader.close() }
     let generation = try #require(try reader.currentGeneration())

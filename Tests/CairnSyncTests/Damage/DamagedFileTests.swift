@@ -228,7 +228,7 @@ struct DamagedFileTests {
       new = damageBytes(bytes, &numbers).databaseValue
     }
     let scope = numbers.chance(30) ? "" : " WHERE \(column) IS ?2"
-    // Some columns refuse some values, whoever writes them.
+    // Some columns refuse some values, whichever program writes them.
     try? database.execute(
       sql: "UPDATE OR IGNORE \(table) SET \(column) = ?1\(scope)",
       arguments: StatementArguments(scope.isEmpty ? [new] : [new, old]))

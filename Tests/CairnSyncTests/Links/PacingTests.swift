@@ -68,7 +68,7 @@ struct PacingTests {
     #expect(small.size == 7)
   }
 
-  @Test func gatheringEndsWhenSomebodyWaits() async throws {
+  @Test func gatheringEndsWhenACallerWaits() async throws {
     let scratch = try Scratch()
     var environment = SyncEnvironment.live
     // The clock stands still: every commit follows the pass before at once, and no pause ends by itself.

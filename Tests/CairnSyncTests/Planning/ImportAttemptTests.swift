@@ -65,7 +65,7 @@ struct ImportAttemptTests {
     #expect(attempt.step == .failed)
   }
 
-  @Test func aCollisionThatComesBackIsSomebodysFault() {
+  @Test func aCollisionThatComesBackIsARecordsFault() {
     var attempt = ImportAttempt(Self.ids, limit: 12)
     for _ in 1...3 {
       attempt.take(.collision("name"))

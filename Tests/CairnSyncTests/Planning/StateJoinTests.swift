@@ -25,7 +25,7 @@ struct StateJoinTests {
     for name in ["a", "b", "c"] where generator.chance(60) {
       let value = WireValue.integer(Int64.random(in: 1...3, using: &generator))
       let (first, second) = (stamp(&generator), stamp(&generator))
-      // What a delete rule wrote, sometimes; it came after what somebody meant.
+      // What a delete rule wrote, sometimes; it came after what a program meant.
       let meant = first < second && generator.chance(30) ? first : nil
       state.registers[name] = Register(
         value: value,

@@ -113,7 +113,7 @@ struct OneToOneTests {
       #expect(conflict.winningValue == .null && conflict.rule == .lastWriter)
       #expect(["tags", "items"].contains(conflict.property))
     }
-    // An ordinary removal by somebody who saw the link is no conflict.
+    // An ordinary removal by a writer who saw the link is no conflict.
     try set(a, ["t1"])
     _ = try fleet.settle([(a, b)])
     try set(b, [])

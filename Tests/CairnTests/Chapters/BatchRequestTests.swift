@@ -89,7 +89,7 @@ import Testing
       try context.execute(NSBatchDeleteRequest(fetchRequest: fetch))
       context.processPendingChanges()
       #expect(posted.withLock { $0 }.isEmpty && clerk.calls.isEmpty && !context.hasChanges)
-      // The object is stale until somebody tells.
+      // The object is stale until the program tells it.
       #expect(clerk.value(forKey: "age") as? Int == 20 && !clerk.isDeleted)
     }
   }

@@ -3,7 +3,7 @@
 import CoreData
 import Testing
 
-/// Somebody who works in an office; notes what is called.
+/// A person who works in an office; notes what is called.
 final class Clerk: NSManagedObject {
   var calls: [String] = []
   var events: NSSnapshotEventType = []

@@ -198,7 +198,7 @@ import Testing
       #expect(conflict.cachedSnapshot?["name"] as? String == "Bea")
       #expect(conflict.persistedSnapshot == nil && conflict.newVersionNumber > 0)
     }
-    // The object that has gone is in the error of whoever asks for it.
+    // The object that has gone is in the error of the caller that asks for it.
     try first.performAndWait { () throws -> Void in
       first.delete(first.object(with: id))
       try first.save()

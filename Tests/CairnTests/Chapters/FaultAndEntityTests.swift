@@ -18,7 +18,7 @@ import Testing
     }
   }
 
-  /// Faults whose rows somebody else deletes.
+  /// Faults whose rows another program deletes.
   private func orphans(_ count: Int) throws -> (Watching, [NSManagedObjectID]) {
     let coordinator = try Company.coordinator()
     let writer = Company.context(coordinator)

@@ -77,7 +77,7 @@ import Testing
     }
   }
 
-  /// A file that has history goes on recording it, whoever opens it.
+  /// A file that has history goes on recording it, whichever program opens it.
   @Test func historyGoesOnWhenAStoreIsOpenedWithoutTheOption() throws {
     try TemporaryFolder.with { folder throws -> Void in
       let file = folder.appendingPathComponent("a.sqlite")

@@ -16,7 +16,7 @@ import Testing
     return (coordinator, store, shelf)
   }
 
-  /// A shelf with an author and two books, as if somebody else had put them there.
+  /// A shelf with an author and two books, as if another program had put them there.
   private func fill(_ shelf: Shelf) {
     shelf.state.withLock { state in
       state.next = 3

@@ -170,7 +170,7 @@ final class RemoteShelf: IncrementalStore, @unchecked Sendable {
     }
     if !conflicts.isEmpty {
       throw CoreDataError(
-        .persistentStoreSaveConflicts, "changed by somebody else",
+        .persistentStoreSaveConflicts, "changed by another program",
         userInfo: ["conflictList": conflicts])
     }
     for object in save.insertedObjects ?? [] {

@@ -13,7 +13,7 @@ import enum CairnStore.StoreOptionKey
     try Library.withFile { url in
       let (coordinator, store) = try Library.stack(TextShelf.storeType, at: url)
       #expect(TextShelfCalls.take(url).last == "didAdd")
-      // Whoever has it as a persistent store only reaches the override.
+      // A caller that has it as a persistent store only reaches the override.
       let plain: NSPersistentStore = store
       plain.didAdd(to: coordinator)
       plain.willRemove(from: coordinator)

@@ -194,7 +194,7 @@ final class RandomMigrationRun {
       fail("\(moment): the old version has changed")
     }
     if way == .withObjects {
-      // Whoever migrates to a place of its own takes away what was left there.
+      // A migration to a place of its own takes away what was left there.
       for file in try FileManager.default.contentsOfDirectory(atPath: folder.path)
       where file.hasPrefix("new-") {
         try FileManager.default.removeItem(at: folder.appendingPathComponent(file))

@@ -35,7 +35,7 @@ struct PendingSave {
     where object.managedObjectContext != nil && !object.isDeleted {
       let key = RandomValues.key(object)
       guard let stored = after[key] else {
-        // Somebody else's deletion may have won.
+        // Another program's deletion may have won.
         if names == nil || before[key] != nil { problems.append("\(key) was saved and is gone") }
         continue
       }
@@ -48,7 +48,7 @@ struct PendingSave {
     return problems + bystanders(before: before, after: after)
   }
 
-  /// Whether a deletion that prevails over somebody else's changes takes along what those have
+  /// Whether a deletion that prevails over another program's changes takes along what those have
   /// related to the object.
   private var mayCascade: Bool {
     !deleted.isEmpty && policy != .errorMergePolicyType

@@ -100,7 +100,7 @@ extension RandomStoreRun {
     let (above, below) = (
       try contents(in: parent, isFresh: false), try contents(in: context, isFresh: false)
     )
-    // The parent may show changed objects whose rows somebody else has deleted.
+    // The parent may show changed objects whose rows another program has deleted.
     for key in below.keys.sorted() where above[key] != below[key] {
       let (there, here) = (above[key] ?? [:], below[key] ?? [:])
       for name in Set(there.keys).union(here.keys).sorted() where there[name] != here[name] {

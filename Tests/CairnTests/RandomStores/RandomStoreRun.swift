@@ -189,7 +189,7 @@ final class RandomStoreRun {
   // MARK: Saving and comparing
 
   static func isExpected(_ error: CoreDataError) -> Bool {
-    // The last: a new object that somebody refers to was deleted.
+    // The last: a new object that another object refers to was deleted.
     [.managedObjectMerge, .managedObjectConstraintMerge, .managedObjectValidation]
       .contains(error.code)
   }

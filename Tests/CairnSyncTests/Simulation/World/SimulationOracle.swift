@@ -32,7 +32,7 @@ struct SimulationOracle {
     var writes: [(write: Write, saw: String?)] = []
     var deletes: [Delete] = []
     var inserted: Set<String> = []
-    /// The records that somebody meant to change, in whatever way.
+    /// The records that a program meant to change, in whatever way.
     var touched: Set<String> = []
     /// Links and references set: by place, the value.
     var set: [String: String] = [:]
@@ -211,7 +211,7 @@ struct SimulationOracle {
       if wasDeletedSeen(write) || isBlurred(write.value) { continue }
       found.append(
         "lost write: \(write.value) of \(write.place) by a program at \(write.store)"
-          + (isGone ? ", whose record was deleted by somebody who had not seen it" : ""))
+          + (isGone ? ", whose record was deleted by a store that had not seen it" : ""))
     }
     found += resurrected(picture, records)
     found += strangers(present, journal)
@@ -219,7 +219,7 @@ struct SimulationOracle {
     return found
   }
 
-  /// Records that are there although every write to them was seen by somebody who deleted them.
+  /// Records that are there although every write to them was seen by a store that deleted them.
   private func resurrected(_ picture: StorePicture, _ records: Set<String>) -> [String] {
     deletes.keys.sorted().filter { records.contains($0) }.compactMap { record in
       guard let list = deletes[record]?.filter(\.isCertain), let delete = list.first else {
@@ -235,7 +235,7 @@ struct SimulationOracle {
     }
   }
 
-  /// Values that are there although nobody wrote them, or somebody replaced them.
+  /// Values that are there although nobody wrote them, or a program replaced them.
   private func strangers(_ present: Set<String>, _ journal: Set<String>) -> [String] {
     present.sorted().compactMap { value in
       guard writes[value] != nil else { return "invented: \(value), which nobody wrote" }

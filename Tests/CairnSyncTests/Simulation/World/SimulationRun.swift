@@ -256,7 +256,7 @@ final class SimulationRun {
     let year: Int64 = 365 * 24 * 3_600_000
     // Jumps beyond the allowed skew only where they are asked for: see README, open.
     let wild = [-year, -400_000, 600_000, 3_600_000, year]
-    // What was written further ahead waits for somebody to accept it.
+    // What was written further ahead waits for an operator to accept it.
     let held: [Int64] = SimulationStep.hasOperators(seed: seed) ? [400_000] : []
     let offset =
       generator.pick([-200_000, -60_000, 60_000, 250_000] + held + (isWild ? wild : [])) ?? 0
