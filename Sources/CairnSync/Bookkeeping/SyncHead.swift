@@ -128,37 +128,48 @@ struct SyncCursor: Hashable, Sendable {
   var streamingUntil: UInt64 = 0
   /// The mark of the source's commit that the position lies in; 0 when the source had none.
   var mark: UInt64 = 0
+  /// What the source had forgotten when the first copy began, or when this store last caught up with that.
+  var forgotten: UInt64 = 0
 
   var isStreaming: Bool { position < streamingUntil }
 
   /// What was forgotten up to there is not missed: it has been read, or was gone before the first copy began.
-  var furthest: UInt64 { max(position, streamingUntil) }
+  var furthest: UInt64 { max(position, forgotten) }
 
   /// Reads all once more that has been read; what was purged meanwhile is not missed.
   var fromStart: SyncCursor {
-    SyncCursor(streamingUntil: max(position, streamingUntil), mark: isStreaming ? 0 : mark)
+    SyncCursor(
+      streamingUntil: max(position, streamingUntil), mark: isStreaming ? 0 : mark,
+      forgotten: furthest)
   }
 
   /// The place that ``mark`` belongs to: where reading from the start began, until it has moved.
   var markedPosition: UInt64 { position == 0 ? streamingUntil : position }
 
-  // Bytes: position 8 · streamingUntil 8 · mark 8 (none from versions without marks)
+  // Bytes: position 8 · streamingUntil 8 · mark 8 (none from versions without marks) ·
+  // forgotten 8, where that is not streamingUntil (versions without it took that for it)
   var encoded: Data {
     var writer = ByteWriter()
     writer.fixed(position)
     writer.fixed(streamingUntil)
     writer.fixed(mark)
+    if forgotten != streamingUntil { writer.fixed(forgotten) }
     return writer.data
   }
-  init(position: UInt64 = 0, streamingUntil: UInt64 = 0, mark: UInt64 = 0) {
+  /// - Parameter forgotten: Nil for all up to where the first copy ends.
+  init(
+    position: UInt64 = 0, streamingUntil: UInt64 = 0, mark: UInt64 = 0, forgotten: UInt64? = nil
+  ) {
     self.position = position
     self.streamingUntil = streamingUntil
     self.mark = mark
+    self.forgotten = forgotten ?? streamingUntil
   }
   init(decoding data: Data) throws {
     var reader = ByteReader(data)
     position = try reader.sequence()
     streamingUntil = try reader.sequence()
     if !reader.isAtEnd { mark = try reader.fixed() }
+    forgotten = try reader.isAtEnd ? streamingUntil : reader.sequence()
   }
 }

@@ -33,13 +33,14 @@ struct Exchange {
     let reader = try destination.reader()
     var cursor = try destination.cursor(for: stream)
     if cursor == SyncCursor(), destination.takesParts {
-      cursor.streamingUntil = try source.end(of: stream)
+      cursor = try source.firstRead(of: stream)
     }
     try source.acknowledge(reader, at: cursor.position, of: stream)
     let next = try source.changes(after: cursor, of: stream, for: reader)
     // Between the look at the beginning of the pass and this, as on a machine that slept, other daemons may have had
     // the source forget what the destination has yet to learn of.
     let isBehind = try source.hasForgotten(after: cursor, of: stream)
+    let forgotten = try isBehind ? source.firstRead(of: stream).forgotten : 0
     let returned = try isBehind ? comeBack() : [:]
     guard let next else {
       var report = PassReport(event: .drained)
@@ -52,9 +53,11 @@ struct Exchange {
     let set = wanted(next.set)
     let isPart = next.set.upTo <= cursor.streamingUntil
     let isFull = next.set.records.count + next.set.links.count >= fullSet
-    let changes = SourceChanges(set: set, end: next.end)
+    var end = next.end
+    end.forgotten = max(end.forgotten, forgotten)
+    let changes = SourceChanges(set: set, end: end)
     let finishReading =
-      isFull ? source.readAhead(after: next, of: stream, for: reader) : {}
+      isFull ? source.readAhead(after: changes, of: stream, for: reader) : {}
     defer { finishReading() }
     let taken = try destination.take(
       changes, of: stream,

@@ -102,6 +102,12 @@ struct WriterEpochTests {
     let copying = SyncCursor(position: 3, streamingUntil: 8, mark: 66)
     #expect(copying.fromStart == SyncCursor(position: 0, streamingUntil: 8, mark: 0))
     #expect(SyncCursor().fromStart == SyncCursor())
+    // Nor has it been told of what was forgotten since it began.
+    let behind = SyncCursor(position: 3, streamingUntil: 8, mark: 66, forgotten: 2)
+    #expect(behind.furthest == 3 && behind.fromStart.furthest == 3)
+    #expect(try SyncCursor(decoding: behind.encoded) == behind)
+    // As written by versions that took the end of the copy for it.
+    #expect(try SyncCursor(decoding: behind.encoded.prefix(24)).furthest == 8)
   }
 
   /// The value from the future that a store has overwritten is later than all that it writes after that.

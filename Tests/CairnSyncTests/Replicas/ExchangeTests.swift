@@ -18,7 +18,9 @@ struct ExchangeTests {
     init(_ sets: [StoreID: UInt64]) { self.sets = sets }
 
     func streams() -> [StoreID] { sets.keys.sorted() }
-    func end(of stream: StoreID) -> UInt64 { sets[stream, default: 0] }
+    func firstRead(of stream: StoreID) -> SyncCursor {
+      SyncCursor(streamingUntil: sets[stream, default: 0])
+    }
     func acknowledge(_ reader: StoreID, at position: UInt64, of stream: StoreID) {
       acknowledged.append(position)
     }

@@ -195,7 +195,7 @@ struct PeerTests {
     let claim = PeerQuestion.Claim(cursor: cursor, store: asker, ids: [asker])
     let matters: [PeerQuestion.Matter] = [
       .greet(filter: Data([1, 2]), names: Data([3])), .present(claim),
-      .news, .end, .changes(after: cursor, acknowledged: 3, batchSize: 7),
+      .news, .firstRead, .changes(after: cursor, acknowledged: 3, batchSize: 7),
       .states([RecordID(high: 3, low: 4)]),
       .take(ChangeSet(source: asker, after: 1, upTo: 2), cursor, names: 9, by: claim), .retry,
       .held, .pending(after: 8),
@@ -213,6 +213,7 @@ struct PeerTests {
     (held.invalid, held.parked, held.reason) = (300, 2, "why")
     let answers: [PeerAnswer] = [
       .identity(asker, former: [asker], served: cursor, names: Data([1])), .done, .number(4),
+      .firstRead(SyncCursor(streamingUntil: 9, forgotten: 4)),
       .changes(ChangeSet(source: asker, after: 1, upTo: 2), cursor, hasForgotten: true),
       .changes(nil, cursor, hasForgotten: false),
       .states(ChangeSet(source: asker, after: 1, upTo: 2)),

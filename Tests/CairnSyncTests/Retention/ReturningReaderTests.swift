@@ -153,6 +153,33 @@ struct ReturningReaderTests {
     try expect(["stays=stays"], [(a, disk)])
   }
 
+  /// The delete lies ahead in the copy, and is forgotten while the store that copies is silent.
+  @Test func whatIsForgottenInTheMiddleOfAFirstReadIsDeletedAllTheSame() throws {
+    try insert(["stays", "goes"], a)
+    for _ in 0..<2 { try fleet.pass(a, disk, direction: .push) }
+    for key in ["k1", "k2", "k3"] {
+      try insert([key], disk)
+      try HistoryCapture(access: disk.access).run()
+    }
+    try delete(["goes"], disk)
+    try HistoryCapture(access: disk.access).run()
+    let context = ManagedObjectContext(.privateQueue)
+    context.persistentStoreCoordinator = fleet.coordinator
+    var pass = SyncPass(local: a.access, replica: disk.access, context: context)
+    pass.batchSize = { 1 }
+    var machine = PassState(direction: .both)
+    func cursor() throws -> SyncCursor {
+      try a.access.ledger().cursor(for: disk.access.ledger().storeID)
+    }
+    while let step = machine.step, try cursor() == SyncCursor() {
+      machine.take(try context.performAndWait { try pass.perform(step) }.event)
+    }
+    #expect(try cursor().isStreaming)
+    try wait([disk])
+    #expect(try disk.entries(.records) == 4)
+    try expect(["k1=k1", "k2=k2", "k3=k3", "stays=stays"], [(a, disk)])
+  }
+
   /// What is kept so travels once the link goes both ways again: the other has read past it, and forgotten it.
   @Test(arguments: [SyncDirection.push, .pull])
   func whatALinkOfOneDirectionKeepsTravelsWhenItGoesBothWaysAgain(

@@ -7,10 +7,10 @@
 protocol ChangeSource {
   /// The streams there are to read, in the order in which they are read.
   func streams() throws -> [StoreID]
-  /// The place at which a first read of a stream that begins now ends, for a source that gives parts of transactions
-  /// until then; 0 for
-  /// one whose change sets are whole from the first.
-  func end(of stream: StoreID) throws -> UInt64
+  /// The cursor with which a first read of a stream begins now: where it ends, for a source that gives parts of
+  /// transactions until then, and what the source has forgotten; an empty one where change sets are whole from the
+  /// first.
+  func firstRead(of stream: StoreID) throws -> SyncCursor
   /// A destination comes for more, and has everything up to a place, and no more than that: what only slower ones need
   /// may go.
   func acknowledge(_ reader: StoreID, at position: UInt64, of stream: StoreID) throws

@@ -24,7 +24,11 @@ struct StoreSide: ChangeSource, ChangeDestination, @unchecked Sendable {
 
   func streams() throws -> [StoreID] { [try access.ledger().storeID] }
 
-  func end(of stream: StoreID) throws -> UInt64 { try access.ledger().head.sequence }
+  func firstRead(of stream: StoreID) throws -> SyncCursor {
+    let ledger = try access.ledger()
+    return SyncCursor(
+      streamingUntil: ledger.head.sequence, forgotten: try ledger.retention().floor)
+  }
 
   func acknowledge(_ reader: StoreID, at position: UInt64, of stream: StoreID) throws {
     try access.offer(to: reader, at: position, name: readerName)
@@ -38,7 +42,7 @@ struct StoreSide: ChangeSource, ChangeDestination, @unchecked Sendable {
     guard let set = try read ?? exporter.next(after: cursor) else { return nil }
     let end = SyncCursor(
       position: set.upTo, streamingUntil: cursor.streamingUntil,
-      mark: try access.mark(at: set.upTo))
+      mark: try access.mark(at: set.upTo), forgotten: cursor.forgotten)
     return SourceChanges(set: set, end: end)
   }
 

@@ -129,7 +129,7 @@ final class LogSide: ChangeSetSide, @unchecked Sendable {
   }
 
   // Entries are whole transactions.
-  func end(of stream: StoreID) throws -> UInt64 { 0 }
+  func firstRead(of stream: StoreID) throws -> SyncCursor { SyncCursor() }
   // What is read of a stream our next entry says.
   func acknowledge(_ reader: StoreID, at position: UInt64, of stream: StoreID) throws {}
 

@@ -6,6 +6,8 @@ enum PeerAnswer: Hashable, Sendable {
   case identity(StoreID, former: [StoreID], served: SyncCursor, names: Data)
   case done
   case number(UInt64)
+  /// With which cursor a first read begins.
+  case firstRead(SyncCursor)
   /// What follows a cursor, and whether something is forgotten that the asker has yet to learn of.
   case changes(ChangeSet?, SyncCursor, hasForgotten: Bool)
   case states(ChangeSet)
@@ -53,6 +55,9 @@ enum PeerAnswer: Hashable, Sendable {
       writer.byte(6)
       for number in [held.invalid, held.ahead, held.parked] { writer.count(number) }
       writer.string(held.reason ?? "")
+    case .firstRead(let cursor):
+      writer.byte(8)
+      writer.bytes(cursor.encoded)
     case .refused(let code, let message, let recovery):
       writer.byte(7)
       for text in [code, message, recovery] { writer.string(text) }
@@ -100,6 +105,7 @@ enum PeerAnswer: Hashable, Sendable {
     case 7:
       return .refused(
         code: try reader.string(), message: try reader.string(), recovery: try reader.string())
+    case 8: return .firstRead(try SyncCursor(decoding: try reader.data()))
     default: throw ByteReader.damaged
     }
   }

@@ -19,7 +19,8 @@ struct PeerQuestion: Hashable, Sendable {
     case present(Claim)
     /// What programs have written to your store is to be taken up.
     case news
-    case end
+    /// With which cursor does a first read begin now?
+    case firstRead
     /// What follows a cursor? The asker has all up to `acknowledged`.
     case changes(after: SyncCursor, acknowledged: UInt64, batchSize: UInt64)
     case states([RecordID])
@@ -61,7 +62,7 @@ struct PeerQuestion: Hashable, Sendable {
       writer.byte(1)
       claim.encode(to: &writer)
     case .news: writer.byte(2)
-    case .end: writer.byte(3)
+    case .firstRead: writer.byte(3)
     case .changes(let cursor, let acknowledged, let batchSize):
       writer.byte(4)
       writer.bytes(cursor.encoded)
@@ -110,7 +111,7 @@ struct PeerQuestion: Hashable, Sendable {
     case 1:
       return .present(try Claim(from: &reader))
     case 2: return .news
-    case 3: return .end
+    case 3: return .firstRead
     case 4:
       let cursor = try SyncCursor(decoding: try reader.data())
       return .changes(

@@ -52,7 +52,7 @@ final class PeerService: Sendable {
     case .news:
       try HistoryCapture(access: local).run()
       return .done
-    case .end: return .number(try side.end(of: side.reader()))
+    case .firstRead: return .firstRead(try side.firstRead(of: side.reader()))
     case .changes(let cursor, let acknowledged, let batchSize):
       var side = side
       side.batchSize = max(1, min(Int(clamping: batchSize), local.configuration.batchSize))

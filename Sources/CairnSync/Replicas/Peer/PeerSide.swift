@@ -89,9 +89,9 @@ final class PeerSide: ChangeSetSide, @unchecked Sendable {
 
   func streams() throws -> [StoreID] { [id] }
 
-  func end(of stream: StoreID) throws -> UInt64 {
-    guard case .number(let end) = try ask(.end) else { throw unexpected() }
-    return end
+  func firstRead(of stream: StoreID) throws -> SyncCursor {
+    guard case .firstRead(let cursor) = try ask(.firstRead) else { throw unexpected() }
+    return cursor
   }
 
   func acknowledge(_ reader: StoreID, at position: UInt64, of stream: StoreID) throws {
