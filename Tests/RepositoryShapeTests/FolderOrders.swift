@@ -60,7 +60,7 @@ extension FolderOrderTests {
         ["SQLiteFileSet", "LogCare", "removeUnnamedFiles"],
         "a store that opens begins to be looked after"
       ),
-      "Watching/VersionWatch.swift": (
+      "Watching/SnapshotCheck.swift": (
         ["MetadataTable"], "the version that is watched stands in that table"
       ),
     ])
