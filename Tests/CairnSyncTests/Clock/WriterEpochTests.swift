@@ -94,7 +94,7 @@ struct WriterEpochTests {
     for site in [a, b] { #expect(try site.picture() == ["item k late nil ^- []"], "\(site.name)") }
   }
 
-  @Test func readingFromTheStartKeepsTheProofOfIdentityAndMissesNothingPurged() {
+  @Test func readingFromTheStartKeepsTheProofOfIdentityAndMissesNothingPurged() throws {
     let cursor = SyncCursor(position: 9, streamingUntil: 4, mark: 77)
     #expect(cursor.fromStart == SyncCursor(position: 0, streamingUntil: 9, mark: 77))
     #expect(cursor.fromStart.markedPosition == 9 && cursor.markedPosition == 9)
