@@ -66,13 +66,20 @@ public enum FileUsers {
     return found
   }
 
-  /// A descriptor by which this process has a file open.
-  private static func ownDescriptor(of path: String) -> Int32? {
-    (try? FileFacts(path: path)).flatMap(ownDescriptor)
+  /// Whether this process has all of the files open.
+  public static func areOpenHere(_ files: [FileFacts]) -> Bool {
+    var missing = files
+    for descriptor in entries(of: "/proc/self/fd") where !missing.isEmpty {
+      guard let facts = try? FileFacts(path: "/proc/self/fd/\(descriptor)") else { continue }
+      missing.removeAll { $0.device == facts.device && $0.inode == facts.inode }
+    }
+    return missing.isEmpty
   }
 
-  static func ownDescriptor(of file: FileFacts) -> Int32? {
-    entries(of: "/proc/self/fd").compactMap { Int32($0) }.first { descriptor in
+  /// A descriptor by which this process has a file open.
+  private static func ownDescriptor(of path: String) -> Int32? {
+    guard let file = try? FileFacts(path: path) else { return nil }
+    return entries(of: "/proc/self/fd").compactMap { Int32($0) }.first { descriptor in
       guard let facts = try? FileFacts(path: "/proc/self/fd/\(descriptor)") else { return false }
       return file.device == facts.device && file.inode == facts.inode
     }

@@ -28,11 +28,6 @@ public enum RemovedFiles {
       .map(FileUsers.user)
   }
 
-  /// Whether this process has the file open.
-  public static func isOpenHere(_ file: FileFacts) -> Bool {
-    FileUsers.ownDescriptor(of: file) != nil
-  }
-
   /// The processes that the kernel names as holders of record locks of the file.
   ///
   /// Only by its number: for some disks the kernel's list has other numbers of devices than the files have.

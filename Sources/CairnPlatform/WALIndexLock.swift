@@ -17,12 +17,13 @@ public final class WALIndexLock: Sendable {
   /// - Returns: Nil when a process has the log open, or this one has the index open.
   /// - Throws: ``PlatformError`` when the index cannot be opened or has no locks.
   public static func attempt(index path: String, of database: FileFacts) throws -> WALIndexLock? {
-    if let there = try? FileFacts(path: path), RemovedFiles.isOpenHere(there) { return nil }
+    if let there = try? FileFacts(path: path), FileUsers.areOpenHere([there]) { return nil }
     let flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW
-    var opened = retryingInterrupts { open(path, flags | O_CREAT | O_EXCL, mode_t(database.mode)) }
+    let mode = mode_t(database.mode & 0o777)
+    var opened = retryingInterrupts { open(path, flags | O_CREAT | O_EXCL, mode) }
     if opened >= 0 {
       // The mask of the process does not count, nor does who it is, as with what SQLite makes.
-      _ = fchmod(opened, mode_t(database.mode & 0o777))
+      _ = fchmod(opened, mode)
       if geteuid() == 0 { _ = fchown(opened, database.owner, database.group) }
     } else if ErrnoCode.current == .exists {
       opened = retryingInterrupts { open(path, flags) }

@@ -36,7 +36,7 @@ open class SQLiteStore: PersistentStore, FailureReporting, MemberReading, RowKey
     var watch: CommitWatch?
     /// Sums of rows; nil when the file has none.
     var checksums: ChecksumKeeping?
-    /// Notices that another program has migrated the file; nil until the store is open.
+    /// What each transaction looks at first; nil until the store is open.
     var snapshots: SnapshotCheck?
     /// The file that the store opened; nil for a file without a name.
     var place: FilePlace?

@@ -50,10 +50,11 @@ struct FilePlace: Equatable {
     if isKnown == SQLITE_OK, hasMoved != 0 { throw Self.lost(path) }
     // So may the log, for which SQLite has no such question.
     guard try String.fetchOne(connection, sql: "PRAGMA journal_mode") == "wal" else { return }
-    let isOpen = [log, index].compactMap(\.self).allSatisfy { companion in
-      (try? FileFacts(path: companion.path)).map(RemovedFiles.isOpenHere) ?? false
+    let companions = [log, index].compactMap(\.self)
+    let facts = companions.compactMap { try? FileFacts(path: $0.path) }
+    guard log != nil, facts.count == companions.count, FileUsers.areOpenHere(facts) else {
+      throw RemovedLog.failure(path)
     }
-    if log == nil || !isOpen { throw RemovedLog.failure(path) }
   }
 
   /// - Throws: 134070 when the name leads elsewhere now.

@@ -127,8 +127,7 @@ extension SQLiteStore: GenerationKeeping {
   }
 
   private func openConnection() throws -> DatabaseQueue {
-    try settings(isReadOnly: true)
-      .openGenerationReader()
+    try settings(isReadOnly: true).openGenerationReader()
   }
 
   private func release(_ transaction: HeldTransaction) {
