@@ -84,24 +84,27 @@ struct StoreRepair {
   /// They get the keys back that they had: a reference of another row, a link or an ID that a program keeps leads to
   /// the same object as before.
   private func forget(_ actions: [RepairReport.Action], _ access: StoreAccess) throws {
-    let ledger = try access.ledger()
-    let gone = try actions.compactMap(\.difference.record).compactMap { id in
-      try ledger.record(id).flatMap { ledger.objectID(for: $0) }
-    }
-    // The rows are new ones to the store.
-    try access.store.capabilities.integrity?.acceptLostRows(of: gone)
-    try access.captureNow(isIdle: actions.isEmpty) { work, _ in
-      for action in actions {
-        guard let id = action.difference.record, let entry = try work.ledger.record(id) else {
-          continue
-        }
-        if let object = work.ledger.objectID(for: entry) {
-          // It may have come back.
-          if try access.store.snapshots(for: [object]).first ?? nil != nil { continue }
+    if actions.isEmpty { return }
+    try access.holdingWrites {
+      // A row that a program has deleted since the comparison is not lost, and history tells of it.
+      try HistoryCapture(access: access).run()
+      let ledger = try access.ledger()
+      let gone = try actions.compactMap(\.difference.record).compactMap { id in
+        try ledger.record(id).flatMap { ledger.objectID(for: $0) }
+      }
+      // The rows are new ones to the store.
+      try access.store.capabilities.integrity?.acceptLostRows(of: gone)
+      try access.captureNow { work, _ in
+        for action in actions {
+          guard let id = action.difference.record, let entry = try work.ledger.record(id),
+            let object = work.ledger.objectID(for: entry),
+            // It may have come back.
+            try access.store.snapshots(for: [object]).first ?? nil == nil
+          else { continue }
           work.ledger.setRecordID(nil, for: object)
           if let key = object.rowKey { FormerKeys.keep(key, of: id, in: work.ledger) }
+          work.ledger.forget(id, sequence: entry.sequence)
         }
-        work.ledger.forget(id, sequence: entry.sequence)
       }
     }
   }
@@ -191,10 +194,7 @@ struct StoreRepair {
 
 extension StoreAccess {
   /// Captures what history does not tell of as written now.
-  func captureNow(
-    isIdle: Bool = false, _ body: (inout CaptureWork, Stamp) throws -> Void
-  ) throws {
-    if isIdle { return }
+  func captureNow(_ body: (inout CaptureWork, Stamp) throws -> Void) throws {
     for _ in 0..<Self.attempts {
       let ledger = try ledger()
       var work = CaptureWork(access: self, ledger: ledger)

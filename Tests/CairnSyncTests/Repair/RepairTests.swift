@@ -128,24 +128,47 @@ struct RepairTests {
     _ = try fleet.settle([(local, nas)])
     let before = try nas.picture()
     try await folder.sql("nas", "DELETE FROM ZITEM WHERE ZKEY = 'l'")
-    func repair() throws {
-      let context = ManagedObjectContext(.privateQueue)
-      context.persistentStoreCoordinator = fleet.coordinator
-      let found = try StoreComparison(local: local.access, replica: nas.access).run(name: "nas")
-      try context.performAndWait {
-        let repair = StoreRepair(
-          pass: SyncPass(local: local.access, replica: nas.access, context: context),
-          direction: .both, preference: .local)
-        try repair.perform(repair.plan(found.differences))
-      }
-    }
     fleet.interrupt(nas, at: .beforeImport) { throw Fleet.Stopped() }
-    #expect(throws: Fleet.Stopped.self) { try repair() }
+    #expect(throws: Fleet.Stopped.self) { try repair(local, nas, in: fleet) }
     #expect(try FormerKeys(keptIn: nas.store).byRecord.count == 1)
-    try repair()
+    #expect(try repair(local, nas, in: fleet) == [.restored])
     #expect(try nas.picture() == before, "what referred to the row leads to it")
     #expect(try fleet.differences(local, nas).isEmpty)
     #expect(try FormerKeys(keptIn: nas.store).byRecord.isEmpty)
+  }
+
+  /// What one repair does to two stores, the local one preferred.
+  @discardableResult
+  private func repair(
+    _ local: Fleet.Site, _ nas: Fleet.Site, in fleet: Fleet
+  ) throws -> [RepairReport.Action.Kind] {
+    let context = ManagedObjectContext(.privateQueue)
+    context.persistentStoreCoordinator = fleet.coordinator
+    let found = try StoreComparison(local: local.access, replica: nas.access).run(name: "nas")
+    return try context.performAndWait {
+      let repair = StoreRepair(
+        pass: SyncPass(local: local.access, replica: nas.access, context: context),
+        direction: .both, preference: .local)
+      let actions = try repair.plan(found.differences)
+      try repair.perform(actions)
+      return actions.map(\.kind)
+    }
+  }
+
+  /// History tells of the delete, which nothing has taken up when the stores are compared.
+  @Test func aRowThatAProgramDeletesDuringARepairIsNotMadeAgain() async throws {
+    await daemon.engine.stop()
+    let fleet = Fleet(seed: 6)
+    let (local, nas) = (try fleet.add("local"), try fleet.add("nas"))
+    try local.write { context in
+      for key in ["l", "k"] { _ = try local.insert("Item", ["key": key], in: context) }
+    }
+    _ = try fleet.settle([(local, nas)])
+    try nas.write { context in try nas.find("Item", "l", in: context).map(context.delete) }
+    #expect(try repair(local, nas, in: fleet) == [.restored])
+    _ = try fleet.settle([(local, nas)])
+    for site in [local, nas] { #expect(try site.picture().count == 1, "\(site.name)") }
+    #expect(try fleet.differences(local, nas).isEmpty)
   }
 
   private func keys(in store: String) async throws -> [String: Int64] {
