@@ -15,8 +15,19 @@ extension ImportPlanner {
         continue
       }
       plan.conflicts.append(conflict.lost(by: .contradiction))
-      plan.contradictions += 1
+      // What is not known here yet may be what the other value became in a union: that arrives with it.
+      if isKnown(conflict.losingValue.reference), isKnown(conflict.winningValue.reference) {
+        plan.contradictions += 1
+      }
     }
+  }
+
+  /// Whether what a reference leads to has arrived here.
+  private mutating func isKnown(_ reference: RecordID?) -> Bool {
+    guard let reference else { return true }
+    let target = resolve(reference)
+    if let item = items[target] { return item.before != nil || !item.after.isUnknown }
+    return entry(target) != nil
   }
 
   /// Whether two values of one write say the same, or one of them is known to be none.

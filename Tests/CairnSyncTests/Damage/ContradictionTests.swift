@@ -1,3 +1,4 @@
+import CairnContext
 import CairnModel
 import CairnStore
 import CairnTesting
@@ -85,5 +86,35 @@ struct ContradictionTests {
     }
     #expect(lost(stamp).map(\.losingValue) == [.string("a")])
     #expect(lost(.filledIn).isEmpty)
+  }
+
+  /// What a record became in a union may arrive after what refers to it, which then has another reference of the same
+  /// write: the journal has it, but no program changed anything past history.
+  @Test(arguments: [true, false])
+  func aReferenceToWhatHasNotArrivedIsNoneYet(hasArrived: Bool) throws {
+    let fleet = Fleet(seed: 8)
+    let a = try fleet.add("a")
+    let objects = try a.write { context in
+      let parent = try a.insert("Item", ["key": "p"], in: context)
+      return [
+        parent, try a.insert("Item", ["key": "other"], in: context),
+        try a.insert("Item", ["key": "k", "parent": parent], in: context),
+      ]
+    }.map(\.objectID)
+    try HistoryCapture(access: a.access).run()
+    let ledger = try a.access.ledger()
+    let ids = try objects.compactMap(ledger.recordID)
+    let source = StoreID(high: 9, low: 9)
+    var set = try ChangeExporter(access: a.access, destination: source).states(of: [ids[2]])
+    let target = hasArrived ? ids[1] : RecordID(high: 1, low: 1)
+    set.records[0].registers["parent"]?.value = .reference(target)
+    let incoming = ChangeSet(source: source, after: 0, upTo: 0, records: set.records)
+    let context = ManagedObjectContext(.privateQueue)
+    context.persistentStoreCoordinator = fleet.coordinator
+    let outcome = try context.performAndWait {
+      try ChangeImporter(access: a.access, context: context).apply(incoming, cursor: nil)
+    }
+    #expect(outcome.contradictions == (hasArrived ? 1 : 0))
+    #expect(try ReplicationTests().journal(a).map(\.rule) == [.contradiction])
   }
 }
