@@ -107,7 +107,8 @@ struct ContradictionTests {
     let source = StoreID(high: 9, low: 9)
     var set = try ChangeExporter(access: a.access, destination: source).states(of: [ids[2]])
     let target = hasArrived ? ids[1] : RecordID(high: 1, low: 1)
-    set.records[0].registers["parent"]?.value = .reference(target)
+    let written = try #require(set.records[0].registers["parent"]).write
+    set.records[0].registers["parent"] = Register(value: .reference(target), write: written)
     let incoming = ChangeSet(source: source, after: 0, upTo: 0, records: set.records)
     let context = ManagedObjectContext(.privateQueue)
     context.persistentStoreCoordinator = fleet.coordinator
