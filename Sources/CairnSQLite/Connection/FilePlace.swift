@@ -86,13 +86,8 @@ struct FilePlace: Equatable {
   private func lockIndex(at path: String, _ wait: LockWait) -> WALIndexLock? {
     let name = String(path.dropLast("-shm".count))
     guard let database = try? FileFacts(path: name) else { return nil }
-    var attempts: Int32 = 0
-    while true {
-      if let lock = try? WALIndexLock.attempt(index: path, of: database) { return lock }
-      guard let pause = RemovedLog.patience(wait).pause(before: attempts) else { return nil }
-      QueueWork.gotOn()
-      usleep(UInt32(pause))
-      attempts += 1
+    return RemovedLog.patience(wait).retrying {
+      try? WALIndexLock.attempt(index: path, of: database)
     }
   }
 

@@ -42,6 +42,27 @@ struct LockWait: Hashable, Sendable {
     return nil
   }
 
+  /// Asks again and again, with the same pauses, until there is an answer or the wait is over.
+  func retrying<Answer>(_ ask: () throws -> Answer?) rethrows -> Answer? {
+    var attempts: Int32 = 0
+    while true {
+      if let answer = try ask() { return answer }
+      guard pause(attempts) else { return nil }
+      attempts += 1
+    }
+  }
+
+  /// Pauses before a lock is asked for once more.
+  ///
+  /// - Returns: False when the wait is over.
+  private func pause(_ attempt: Int32) -> Bool {
+    guard let pause = pause(before: attempt) else { return false }
+    // It ends, as the attempts do.
+    QueueWork.gotOn()
+    usleep(UInt32(pause))
+    return true
+  }
+
   /// Makes a connection wait like this from now on, instead of by `PRAGMA busy_timeout`.
   func install(on connection: OpaquePointer?) {
     // The limit is the context itself, so that nothing has to outlive the connection; without one SQLite
@@ -49,11 +70,7 @@ struct LockWait: Hashable, Sendable {
     let context = CallbackContext.number(Int(limit))
     let handler: @convention(c) (UnsafeMutableRawPointer?, Int32) -> Int32 = { context, attempt in
       let wait = LockWait(limit: Int32(CallbackContext.number(in: context)))
-      guard let pause = wait.pause(before: attempt) else { return 0 }
-      // It ends, as the attempts do.
-      QueueWork.gotOn()
-      usleep(UInt32(pause))
-      return 1
+      return wait.pause(attempt) ? 1 : 0
     }
     sqlite3_busy_handler(connection, limit > 0 ? handler : nil, context)
   }

@@ -38,15 +38,12 @@ struct RemovedLog {
   }
 
   private func waitForUsers() throws {
-    var attempts: Int32 = 0
-    while identities.contains(nil) {
-      let users = users(mayBeThisProcess: true)
-      if users.isEmpty { return }
-      guard let pause = wait.pause(before: attempts) else { throw refusal(users) }
-      QueueWork.gotOn()
-      usleep(UInt32(pause))
-      attempts += 1
+    var users: [FileUser] = []
+    let isFree: Void? = wait.retrying {
+      users = identities.contains(nil) ? self.users(mayBeThisProcess: true) : []
+      return users.isEmpty ? () : nil
     }
+    if isFree == nil { throw refusal(users) }
   }
 
   /// Which files the names lead to.
