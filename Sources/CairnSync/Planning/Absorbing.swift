@@ -8,16 +8,21 @@ extension ImportPlanner {
 
   /// Gives a survivor the values of a record it stands for.
   ///
+  /// - Parameter wasAlive: Whether that record had an object so far.
   /// - Returns: False when the survivor is unknown here.
   mutating func absorb(
-    _ registers: Registers, of loser: RecordState, into survivor: RecordID
+    _ registers: Registers, of loser: RecordState, into survivor: RecordID, wasAlive: Bool = false
   ) -> Bool {
     let target = resolve(survivor)
     guard let before = load(target) else { return false }
     let theirs = RecordState(id: target, entity: before.entity, registers: registers)
     let merged = before.united(with: registers, of: loser.id, under: setting.policy(of: theirs))
-    conflicts += Conflict.lostRegisters(
-      mine: before, theirs: theirs, merged: merged, rule: .united)
+    if wasAlive, !setting.isAlive(merged) {
+      conflicts += Conflict.lost(registers, with: merged)
+    } else {
+      conflicts += Conflict.lostRegisters(
+        mine: before, theirs: theirs, merged: merged, rule: .united)
+    }
     noteValuesWithoutPlace(of: loser.entity, registers, in: before)
     items[target]?.after = merged
     items[target]?.equalsIncoming = false

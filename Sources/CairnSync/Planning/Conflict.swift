@@ -117,6 +117,13 @@ public struct Conflict: Hashable, Sendable {
     return lost(state, unseen, to: deletion)
   }
 
+  /// What an object showed that became a deleted record by a union: its deleter deleted another object, whatever
+  /// writes it had seen.
+  static func lost(_ registers: Registers, with survivor: RecordState) -> [Conflict] {
+    guard let deletion = survivor.deletion else { return [] }
+    return lost(survivor, Array(registers), to: deletion)
+  }
+
   /// What a delete takes from a record, also what the deleter had seen; `besides` what is noted already.
   static func taken(
     from state: RecordState, by merged: RecordState, besides noted: [Conflict]

@@ -211,7 +211,8 @@ struct ImportPlanner {
     if let survivor = merged.survivor {
       // United here or there: the values belong to the survivor.
       let registers = merged.registers
-      if !registers.isEmpty, absorb(registers, of: merged, into: survivor) {
+      let wasAlive = mine.map(setting.isAlive) ?? false
+      if !registers.isEmpty, absorb(registers, of: merged, into: survivor, wasAlive: wasAlive) {
         merged.registers = [:]
         equalsIncoming = false
       }
