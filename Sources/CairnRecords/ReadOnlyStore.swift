@@ -40,16 +40,10 @@ public struct ReadOnlyStore: Sendable {
 
   /// Opens a store with a model that is known to fit it.
   ///
-  /// - Parameters:
-  ///   - type: The store's type; nil to look at the file, which gives up the locks that the process has of it.
-  ///   - options: More options to open it with.
   /// - Throws: ``ReadOnlyStoreError``.
-  public init(
-    path: String, using model: ManagedObjectModel, type: String? = nil,
-    options: [AnyHashable: Any] = [:]
-  ) throws {
+  public init(_ location: StoreLocation, using model: ManagedObjectModel) throws {
     try self.init(
-      url: URL(fileURLWithPath: path), type: type, options: options
+      url: location.url, type: location.type, options: location.options([:])
     ) { _, _ in model }
   }
 

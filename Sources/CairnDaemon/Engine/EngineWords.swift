@@ -49,6 +49,16 @@ extension ReplicaSection {
     if case .sqlite(let path) = store { path } else { nil }
   }
 
+  /// Where it is for what looks at its version; with the name of the credential.
+  var storeLocation: StoreLocation {
+    let configuration = replicaConfiguration
+    return StoreLocation(
+      url: configuration.url, type: configuration.type,
+      options: configuration.options.compactMapValues { option in
+        if case .text(let text) = option { text } else { nil }
+      })
+  }
+
   var replicaConfiguration: ReplicaConfiguration {
     let (type, options): (String, [String: ReplicaConfiguration.OptionValue]) =
       switch store {

@@ -9,13 +9,14 @@ extension GroupEngine {
   /// Finds out what has to be decided about a replica whose link was stopped by its version; has one that
   /// needs no decision migrated.
   func decide(_ name: String) async {
-    // Of a database the link's own words tell all there is.
-    guard let path = replicas[name]?.section.file, let group = try? current() else { return }
+    guard let location = replicas[name]?.section.storeLocation, let group = try? current() else {
+      return
+    }
     let (model, section) = (group.coordinator.managedObjectModel, configuration.model)
     let change = try? await Blocking.run {
-      try StoreModelChange(of: name, at: path, to: ModelTarget(section, current: model))
+      try StoreModelChange(of: name, at: location, to: ModelTarget(section, current: model))
     }
-    // The link's own words are as good where the file cannot be read.
+    // The link's own words are as good where the store cannot be read.
     guard let change else { return }
     decisions.note(change)
     guard change.goesByItself else { return }
@@ -41,7 +42,7 @@ extension GroupEngine {
 
   /// Migrates a replica, whose link rests meanwhile.
   ///
-  /// - Throws: ``CairnControl/ControlError``, or what a migration throws; the file is as it was then, and
+  /// - Throws: ``CairnControl/ControlError``, or what a migration throws; the store is as it was then, and
   ///   the link goes on.
   func migrate(
     _ change: StoreModelChange, progress: @escaping @Sendable (Double) -> Void
@@ -61,7 +62,7 @@ extension GroupEngine {
     else {
       throw ControlError.notPossible(
         code: "cannot-migrate",
-        reason: "nothing was done: \(change.store) does not answer, and keeps its file in use")
+        reason: "nothing was done: \(change.store) does not answer, and keeps its store in use")
     }
     let backups = configuration.backup.folder
     let outcome: Result<String?, any Error>

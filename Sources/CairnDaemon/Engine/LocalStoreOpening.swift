@@ -123,7 +123,8 @@ struct LocalStoreOpening {
     let path = configuration.local.path
     do {
       return try StoreModelChange(
-        of: StoreReference.localName, at: path,
+        of: StoreReference.localName,
+        at: StoreLocation(file: path, type: StoreTypeName.sqlite),
         to: ModelTarget(configuration.model, current: model)
       ) { [reporter] fraction in
         reporter.progress("Trying out what the new model changes, \(Int(fraction * 100)) %")

@@ -29,7 +29,7 @@ struct StatusReport: Sendable {
       guard let following, let progress else { return EngineStatus() }
       return EngineStatus(
         local: StoreStatus(
-          name: StoreReference.localName, type: "sqlite", location: following.path,
+          name: StoreReference.localName, type: "sqlite", location: following.location.text,
           state: .migrating, progress: progress))
     }
     var status = status(of: running)

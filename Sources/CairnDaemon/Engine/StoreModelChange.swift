@@ -39,41 +39,41 @@ struct ModelTarget: Sendable {
 struct StoreModelChange: Sendable {
   /// `local`, or the name of the replica.
   let store: String
-  let path: String
+  let location: StoreLocation
   let target: ModelTarget
   /// The version that the store has.
   let old: MigrationRoute.Version
-  let plans: [FileMigrationPlan]
+  let plans: [VersionMigrationPlan]
 
   /// Reads the store and counts.
   ///
   /// - Throws: `ReadOnlyStoreError` or `CoreDataError` for a store that cannot be read, or whose version is
   ///   neither in the model's file nor inside the store.
   init(
-    of store: String, at path: String, to target: ModelTarget,
+    of store: String, at location: StoreLocation, to target: ModelTarget,
     progress: @escaping @Sendable (Double) -> Void = { _ in }
   ) throws {
     self.store = store
-    self.path = path
+    self.location = location
     self.target = target
-    let route = try Self.route(of: path, to: target)
+    let route = try Self.route(of: location, to: target)
     old = route.old
-    plans = try FileMigration(path: path, route: route, timeout: Self.timeout)
-      .plans(progress: progress)
+    plans = try VersionMigration(route: route, timeout: Self.timeout).plans(progress: progress)
   }
 
   private static let timeout = 10.0
 
-  private static func route(of path: String, to target: ModelTarget) throws -> MigrationRoute {
-    try MigrationRoute(
-      of: path, to: target.version, in: target.versions, type: StoreTypeName.sqlite)
+  private static func route(
+    of location: StoreLocation, to target: ModelTarget
+  ) throws -> MigrationRoute {
+    try MigrationRoute(of: location, to: target.version, in: target.versions)
   }
 
   /// Whether the store is of the version already.
   var isDone: Bool { plans.isDone }
 
   /// Whether the model's file lacks the store's version: a newer program may have made it.
-  private var isForeign: Bool { old.side.file == path }
+  private var isForeign: Bool { old.side.file == location.text }
 
   private var isPossible: Bool {
     plans.obstacles.isEmpty && plans.last?.comparison.way != .missing
@@ -81,7 +81,7 @@ struct StoreModelChange: Sendable {
 
   /// What a person has to agree to: values that are dropped; of a version that is not known here, also what
   /// it has more, with and without values.
-  private var losses: [FileMigrationPlan.Drop] {
+  private var losses: [VersionMigrationPlan.Drop] {
     isForeign ? plans.flatMap(\.drops) : plans.losses
   }
 
@@ -105,7 +105,7 @@ struct StoreModelChange: Sendable {
   }
 
   private var foreign: String {
-    "\(subject) (\(path)) is of a version of the model that \(target.versions.url.path) does not have"
+    "\(subject) (\(location.text)) is of a version of the model that \(target.versions.url.path) does not have"
   }
 
   /// Why a store is not even served at the version that it has.
@@ -113,9 +113,8 @@ struct StoreModelChange: Sendable {
   /// Its version is not known here, and no daemon has kept it before: the configuration may name the store of
   /// something else.
   var strangeness: EngineFailure? {
-    guard isForeign, !goesByItself, !FileManager.default.fileExists(atPath: path + "-cairn") else {
-      return nil
-    }
+    let isKept = FileManager.default.fileExists(atPath: location.url.path + "-cairn")
+    guard isForeign, !goesByItself, !isKept else { return nil }
     return EngineFailure(
       code: Self.code,
       reason: "\(foreign): \(reason(target.version.side.version)); put the model there that the "
@@ -168,7 +167,8 @@ struct StoreModelChange: Sendable {
     }
     // A replica may be shared, and its other programs are not asked.
     let isShared = store != StoreReference.localName
-    let warning = isShared ? ", also for other programs that share the file" : ""
+    let place = location.isFile ? "file" : "database"
+    let warning = isShared ? ", also for other programs that share the \(place)" : ""
     let does = "`\(command) --dry-run` shows all, `\(command) --allow-drop` does it\(warning)"
     return isForeign ? "put the newer model there; or \(does)" : does
   }
@@ -185,7 +185,7 @@ struct StoreModelChange: Sendable {
   /// As a caller sees it.
   var onWire: MigrateStores.Plan {
     MigrateStores.Plan(
-      store: store, location: path, users: isDone ? nil : users,
+      store: store, location: location.text, users: isDone ? nil : users,
       steps: plans.map { plan in
         MigrateStores.Step(
           from: plan.comparison.old.version, to: plan.comparison.new.version,
@@ -219,8 +219,11 @@ struct StoreModelChange: Sendable {
   }
 
   /// Other processes that have the store open, by their names; a daemon on it by its unit, where it has one.
+  ///
+  /// None of a database: whoever has it open looks at its version in each transaction.
   var users: [String] {
-    let file = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+    if !location.isFile { return [] }
+    let file = location.url.resolvingSymlinksInPath().path
     let owner = StoreOwnership.owner(of: file)
     return FileUsers.others(of: file).map { user in
       guard let owner, owner.process == user.process, owner.unit != nil else {
@@ -239,11 +242,11 @@ struct StoreModelChange: Sendable {
     throw .notPossible(
       code: "store-in-use",
       reason: "nothing was done: \(users.joined(separator: ", ")) "
-        + "\(users.count == 1 ? "has" : "have") \(subject) (\(path)) open and may go on writing what would "
+        + "\(users.count == 1 ? "has" : "have") \(subject) (\(location.text)) open and may go on writing what would "
         + "be dropped; stop that first, then: cairnctl store migrate \(store) --allow-drop")
   }
 
-  /// Migrates the file, which this daemon has open for reading at most; keeps a copy where values are dropped.
+  /// Migrates the store, which this daemon has open for reading at most; keeps a copy where values are dropped.
   ///
   /// - Parameter options: How the daemon opens the store.
   /// - Returns: The copy's file.
@@ -254,12 +257,11 @@ struct StoreModelChange: Sendable {
     progress: @escaping @Sendable (Double) -> Void
   ) throws -> String? {
     // Programs may have written since it was counted.
-    let now = try StoreModelChange(of: store, at: path, to: target)
+    let now = try StoreModelChange(of: store, at: location, to: target)
     if losses.isEmpty, !now.losses.isEmpty { try now.check(allowDrop: false) }
     try now.checkUsers()
-    let route = try Self.route(of: path, to: target)
-    let migration = FileMigration(
-      path: path, route: route, timeout: Self.timeout, options: options)
+    let route = try Self.route(of: location, to: target)
+    let migration = VersionMigration(route: route, timeout: Self.timeout, options: options)
     var kept: String?
     if !losses.isEmpty {
       try StoreBackup.makeFolder(backups)

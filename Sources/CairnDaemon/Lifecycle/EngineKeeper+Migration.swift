@@ -84,15 +84,9 @@ extension EngineKeeper {
           code: "local-first",
           reason: "the local store comes first, which is of another version of the model")
       }
-      guard let file = section.file else {
-        throw ControlError.notPossible(
-          code: "no-file",
-          reason:
-            "\(name) is a database, which follows the model by itself where nothing is lost by that; to "
-            + "bring it to one that drops values, open it with a program that has that model")
-      }
+      let location = section.storeLocation
       return [
-        try await Blocking.run { try StoreModelChange(of: name, at: file, to: target) }
+        try await Blocking.run { try StoreModelChange(of: name, at: location, to: target) }
       ]
     }
     let stopped = engine.decisions.stores
@@ -100,9 +94,9 @@ extension EngineKeeper {
     for (name, section) in sections.sorted(by: { $0.key < $1.key })
     // One that is in use at another version has all that this one has: it stays as others use it.
     where !local.isDone || stopped.contains(name) {
-      guard let file = section.file else { continue }
+      let location = section.storeLocation
       let change = try? await Blocking.run {
-        try StoreModelChange(of: name, at: file, to: target)
+        try StoreModelChange(of: name, at: location, to: target)
       }
       // The status says what is wrong with one that cannot be read.
       if let change { changes.append(change) }

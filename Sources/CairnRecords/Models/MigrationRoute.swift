@@ -1,14 +1,16 @@
-// The versions that a store file goes through to be of another version of its model.
+// The versions that a store goes through to be of another version of its model.
 
 import Cairn
 import CairnModel
+import CairnStore
 import Foundation
 
-/// The way of a store from the version of its file to another.
+/// The way of a store from the version that it has to another.
 ///
 /// One step where a mapping model leads straight there, or a lightweight migration that loses nothing. Else
 /// the shortest way through other versions of the package: a property that was renamed twice keeps its values
-/// only through the version in between.
+/// only through the version in between. A database is not copied, so that no mapping model leads from one version to
+/// another there, and every step of several loses nothing.
 public struct MigrationRoute {
   /// A version, and where it was found.
   public struct Version: Sendable {
@@ -29,8 +31,7 @@ public struct MigrationRoute {
     public let mapping: (model: MappingModel, url: URL)?
   }
 
-  /// The store's type.
-  public let type: String
+  public let location: StoreLocation
   /// At least one; a store that is of the version already has a step to itself.
   public let steps: [Step]
 
@@ -44,35 +45,37 @@ public struct MigrationRoute {
   ///   - package: The file of that version: others in it are known, too, and mapping models lie in it or
   ///     beside it.
   ///   - given: Where alone the store's version is looked for; nil for the package, then the store.
-  ///   - type: The store's type; nil to look at the file. A program that has a SQLite store open gives it:
-  ///     closing the file would give up the locks that it has of it.
-  /// - Throws: ``ReadOnlyStoreError`` for a file that is no store, or whose version is not found.
+  /// - Throws: ``ReadOnlyStoreError`` for what is no store, or whose version is not found.
   public init(
-    of path: String, to target: Version, in package: ModelVersions,
-    from given: ModelVersions? = nil, type: String? = nil
+    of location: StoreLocation, to target: Version, in package: ModelVersions,
+    from given: ModelVersions? = nil
   ) throws {
-    self.type = try type ?? ReadOnlyStore.type(of: path)
-    let old = try Self.version(
-      of: path, self.type, target: target, package: package, given: given)
+    self.location = location
+    let old = try Self.version(of: location, target: target, package: package, given: given)
     if old.model.entityVersionHashesByName == target.model.entityVersionHashesByName {
       steps = [Step(from: old, to: target, mapping: nil)]
       return
     }
-    steps = MigrationRouteSearch(package: package, from: old, to: target).steps
+    steps =
+      MigrationRouteSearch(
+        package: package, from: old, to: target, isInPlace: !location.isFile
+      ).steps
   }
 
   // MARK: The store's version
 
   private static func version(
-    of path: String, _ type: String, target: Version, package: ModelVersions,
-    given: ModelVersions?
+    of location: StoreLocation, target: Version, package: ModelVersions, given: ModelVersions?
   ) throws -> Version {
-    let url = URL(fileURLWithPath: path)
+    let (place, options) = (location.text, location.options([:]))
     let metadata: [String: Any]
     do {
-      metadata = try PersistentStoreCoordinator.metadataForPersistentStore(ofType: type, at: url)
+      metadata = try PersistentStoreCoordinator.metadataForPersistentStore(
+        ofType: location.type, at: location.url, options: options)
     } catch let error as CoreDataError {
-      throw ReadOnlyStoreError(message: error.message, hint: "name the store's file itself")
+      throw ReadOnlyStoreError(
+        message: error.message,
+        hint: location.isFile ? "name the store's file itself" : "see that the database answers")
     }
     func fits(_ model: ManagedObjectModel) -> Bool {
       model.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata)
@@ -83,24 +86,26 @@ public struct MigrationRoute {
     if let given {
       if let found = version(in: given) { return found }
       throw ReadOnlyStoreError(
-        message: "\(path) was not made with a model of \(given.url.path)",
-        hint: "`cairnctl inspect \(path)` shows what it says of its model")
+        message: "\(place) was not made with a model of \(given.url.path)",
+        hint: "`cairnctl inspect \(place)` shows what it says of its model")
     }
     if fits(target.model) { return target }
     if let found = version(in: package) { return found }
-    if type == StoreTypeName.sqlite,
-      let remembered = try? ManagedObjectModel.load(fromSQLiteStoreAt: url),
-      // It is out of a file that others may have written.
+    let kind = try PersistentStoreCoordinator(managedObjectModel: target.model)
+      .kind(ofType: location.type)
+    if let memory = kind.storeClass.inPlaceMigration,
+      let remembered = try? memory.cachedModel(at: location.url, options: StoreOptions(options)),
+      // It is out of a store that others may have written.
       (try? remembered.prepareForUse()) != nil, fits(remembered)
     {
       return Version(
         side: ModelComparison.Side(
-          file: path, version: "the version inside the store",
+          file: place, version: "the version inside the store",
           checksum: remembered.versionChecksum), model: remembered)
     }
     throw ReadOnlyStoreError(
       message:
-        "the model that \(path) was made with is neither in \(package.url.path) nor in the store",
+        "the model that \(place) was made with is neither in \(package.url.path) nor in the store",
       hint: "name it by --from")
   }
 }
@@ -142,14 +147,17 @@ private struct MigrationRouteSearch {
   let package: ModelVersions
   let from: MigrationRoute.Version
   let to: MigrationRoute.Version
+  /// Whether the store is not copied on the way.
+  let isInPlace: Bool
 
   var steps: [MigrationRoute.Step] {
     let direct = edge(from, to)
     if let direct, direct.isLossless { return [step(from, to, direct)] }
     if let way = shortest({ $0.isLossless }) { return way }
     if let direct { return [step(from, to, direct)] }
-    // Nothing leads there: the plan of such a step says why.
-    return shortest { _ in true } ?? [MigrationRoute.Step(from: from, to: to, mapping: nil)]
+    // Nothing leads there: the plan of such a step says why. What a later step drops is counted in a copy.
+    return (isInPlace ? nil : shortest { _ in true })
+      ?? [MigrationRoute.Step(from: from, to: to, mapping: nil)]
   }
 
   private func step(
@@ -160,7 +168,7 @@ private struct MigrationRouteSearch {
   private func edge(
     _ from: MigrationRoute.Version, _ to: MigrationRoute.Version
   ) -> Edge? {
-    if let mapping = package.mapping(from: from.model, to: to.model) {
+    if !isInPlace, let mapping = package.mapping(from: from.model, to: to.model) {
       return Edge(mapping: mapping, isLossless: true)
     }
     let difference = ModelDifference(from: from.model, to: to.model)

@@ -13,8 +13,8 @@ extension RowCounting {
   ///
   /// Of each entity with those below it; rows of two entities that come together only in the new version are
   /// left to the migration, which refuses them.
-  func duplicates(_ difference: ModelDifference) throws -> [FileMigrationPlan.Obstacle] {
-    try difference.entities.flatMap { change -> [FileMigrationPlan.Obstacle] in
+  func duplicates(_ difference: ModelDifference) throws -> [VersionMigrationPlan.Obstacle] {
+    try difference.entities.flatMap { change -> [VersionMigrationPlan.Obstacle] in
       guard let source = change.source, let entity = source.name else { return [] }
       return try change.destination.constraintNames.compactMap { constraint in
         guard let keys = Self.keys(of: constraint, change) else { return nil }
@@ -22,7 +22,7 @@ extension RowCounting {
         guard rows > 0 else { return nil }
         let name = change.destination.name ?? "?"
         let more = rows > first.count ? ", …" : ""
-        return FileMigrationPlan.Obstacle(
+        return VersionMigrationPlan.Obstacle(
           place: constraint.map { "\(name).\($0)" }.joined(separator: ", "),
           reason:
             "it must be unique, and \(rows) rows share a value with another: "

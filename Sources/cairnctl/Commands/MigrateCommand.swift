@@ -54,7 +54,7 @@ struct MigrateCommand: ParsableCommand {
 
   struct Result: Encodable {
     /// One for each version on the way.
-    let steps: [FileMigrationPlan]
+    let steps: [VersionMigrationPlan]
     /// Bytes free where the store is.
     let free: Int?
     let isMigrated: Bool
@@ -66,8 +66,8 @@ struct MigrateCommand: ParsableCommand {
     let ownership = StoreOwnership(of: path)
     _ = try storeType()
     if !dryRun { try checkUsers(ownership) }
-    let migration = FileMigration(
-      path: path, route: try MigrationRoute(self), timeout: shared.timeout ?? 5)
+    let migration = VersionMigration(
+      route: try MigrationRoute(self), timeout: shared.timeout ?? 5)
     let plans = try self.plans(of: migration)
     let free = Self.free(at: path)
     if dryRun || plans.isDone { return try report(plans, free: free, backup: nil) }
@@ -92,7 +92,7 @@ struct MigrateCommand: ParsableCommand {
     }
   }
 
-  private func plans(of migration: FileMigration) throws -> [FileMigrationPlan] {
+  private func plans(of migration: VersionMigration) throws -> [VersionMigrationPlan] {
     do {
       return try migration.plans()
     } catch let error as ReadOnlyStoreError {
@@ -102,7 +102,7 @@ struct MigrateCommand: ParsableCommand {
     }
   }
 
-  private func report(_ plans: [FileMigrationPlan], free: Int?, backup: String?) throws {
+  private func report(_ plans: [VersionMigrationPlan], free: Int?, backup: String?) throws {
     if shared.json {
       return try Output.json(Result(steps: plans, free: free, isMigrated: false, backup: nil))
     }
@@ -125,12 +125,12 @@ struct MigrateCommand: ParsableCommand {
   }
 
   /// Bytes of disk, with the copy.
-  private func need(_ plans: [FileMigrationPlan]) -> Int {
+  private func need(_ plans: [VersionMigrationPlan]) -> Int {
     noBackup ? plans.room : plans.room + plans.size
   }
 
   /// What keeps the migration from beginning.
-  private func refuse(_ plans: [FileMigrationPlan], free: Int?) throws {
+  private func refuse(_ plans: [VersionMigrationPlan], free: Int?) throws {
     if let obstacle = plans.obstacles.first {
       let more = plans.obstacles.count - 1
       throw CommandFailure(
@@ -186,7 +186,7 @@ struct MigrateCommand: ParsableCommand {
     }
   }
 
-  private func perform(_ migration: FileMigration) throws -> String? {
+  private func perform(_ migration: VersionMigration) throws -> String? {
     let stamp = Date().formatted(.iso8601).filter { !"-:".contains($0) }
     let folder = "\(path).backup-\(stamp)"
     var backup: String?
@@ -243,7 +243,7 @@ extension MigrationRoute {
     }
     do {
       try self.init(
-        of: command.path, to: Version(side: target.side, model: target.model), in: target.file,
+        of: StoreLocation(file: command.path), to: Version(side: target.side, model: target.model), in: target.file,
         from: given)
     } catch let error as ReadOnlyStoreError {
       throw CommandFailure(error)

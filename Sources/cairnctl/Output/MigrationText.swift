@@ -5,14 +5,14 @@ import Foundation
 import Synchronization
 
 enum MigrationText {
-  static func lines(_ plans: [FileMigrationPlan]) -> [String] {
+  static func lines(_ plans: [VersionMigrationPlan]) -> [String] {
     if plans.isDone, let plan = plans.first {
       return [TerminalText.oneLine("\(plan.file) is of \(plan.comparison.new.version) already")]
     }
     return Array(plans.map(lines).joined(separator: [""]))
   }
 
-  private static func lines(_ plan: FileMigrationPlan) -> [String] {
+  private static func lines(_ plan: VersionMigrationPlan) -> [String] {
     let comparison = plan.comparison
     var lines = [
       TerminalText.oneLine("from  \(comparison.old.version), \(comparison.old.checksum)"),

@@ -19,7 +19,7 @@ struct DrillRows: Equatable {
 
   /// Reads a store's file, which a daemon may have open.
   init(path: String, model: ManagedObjectModel) throws {
-    let context = try ReadOnlyStore(path: path, using: model).context()
+    let context = try ReadOnlyStore(StoreLocation(file: path), using: model).context()
     try context.performAndWait {
       let request = FetchRequest<ManagedObject>(entityName: "Note")
       request.relationshipKeyPathsForPrefetching = ["group", "related"]

@@ -30,7 +30,8 @@ struct HubDaemons {
   }
 
   func make(
-    _ name: String, isLinked: Bool = true, more: String = "", environment: [String: String] = [:]
+    _ name: String, model: String? = nil, isLinked: Bool = true, more: String = "",
+    environment: [String: String] = [:]
   ) throws -> Daemon {
     var lines = ["sync: {maxRetryDelay: 1s, pollInterval: 1s}"]
     if isLinked {
@@ -40,9 +41,10 @@ struct HubDaemons {
       ]
     }
     if !more.isEmpty { lines.append(more) }
-    return try Daemon(
-      in: folder,
-      Daemon.Setup(name: name, extra: lines.joined(separator: "\n"), environment: environment))
+    var setup = Daemon.Setup(
+      name: name, extra: lines.joined(separator: "\n"), environment: environment)
+    if let model { setup.model = model }
+    return try Daemon(in: folder, setup)
   }
 
   /// What SQL gives at the hub; `@` stands for the store's schema.

@@ -132,7 +132,6 @@ import Testing
   /// Commands for files say what to do instead.
   @Test(arguments: [
     (["backup", "hub"], "pg_dump"), (["checkpoint", "hub"], "hub has no log"),
-    (["store", "migrate", "hub"], "follows the model by itself"),
   ])
   func commandsForFilesRefuseADatabase(_ command: [String], _ words: String) async throws {
     let hub = try HubDaemons()

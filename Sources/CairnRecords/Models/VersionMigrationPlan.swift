@@ -1,14 +1,14 @@
-// What migrating a store file would do.
+// What migrating a store would do.
 
 import Cairn
 import CairnModel
 import CairnPredicates
 import Foundation
 
-/// The way of one store from the version of its file to another, with the rows that it touches.
+/// The way of one store from the version that it has to another, with the rows that it touches.
 ///
 /// The counts are of the moment: other programs may write before the migration runs.
-public struct FileMigrationPlan: Sendable, Hashable, Encodable {
+public struct VersionMigrationPlan: Sendable, Hashable, Encodable {
   public struct Touched: Sendable, Hashable, Encodable {
     /// The entity's name in the old version, or in the new one where it is new.
     public let entity: String
@@ -30,18 +30,19 @@ public struct FileMigrationPlan: Sendable, Hashable, Encodable {
     public let reason: String
   }
 
+  /// The path of the store's file, or the place of a database.
   public let file: String
   public let type: String
   public let comparison: ModelComparison
   public let touched: [Touched]
   public let drops: [Drop]
   public let obstacles: [Obstacle]
-  /// Bytes of the file, its log and the files beside it.
+  /// Bytes of the file, its log and the files beside it; 0 for a database.
   public let size: Int
-  /// Bytes that the migration may need beside that, at most; the copy not counted.
+  /// Bytes that the migration may need beside that, at most; the copy not counted. 0 for a database.
   public let room: Int
 
-  /// Whether the file is of the new version already.
+  /// Whether the store is of the new version already.
   public var isDone: Bool { comparison.way == .none }
   /// What would be lost for good.
   public var losses: [Drop] { drops.filter { $0.values > 0 } }
@@ -49,19 +50,18 @@ public struct FileMigrationPlan: Sendable, Hashable, Encodable {
   /// Reads a store and counts.
   ///
   /// - Parameters:
-  ///   - step: From the file's version to another.
-  ///   - type: The store's type.
+  ///   - step: From the store's version to another.
   ///   - name: The file that is spoken of, where this one is a copy.
   /// - Throws: `ReadOnlyStoreError` or `CoreDataError` for a store that cannot be read.
   public init(
-    path: String, step: MigrationRoute.Step, type: String, of name: String? = nil
+    at location: StoreLocation, step: MigrationRoute.Step, of name: String? = nil
   ) throws {
     let (old, new, mapping) = (step.from, step.to, step.mapping)
-    file = name ?? path
+    file = name ?? location.text
     comparison = ModelComparison(
       old.side, old.model, new.side, new.model, mapping: mapping?.url)
-    let store = try ReadOnlyStore(path: path, using: old.model, type: type)
-    self.type = type
+    let store = try ReadOnlyStore(location, using: old.model)
+    type = location.type
     let difference = ModelDifference(from: old.model, to: new.model)
     let comparison = comparison
     let context = store.context()
@@ -88,8 +88,7 @@ public struct FileMigrationPlan: Sendable, Hashable, Encodable {
         )
       }
     }
-    let files = [path, path + "-wal"] + Self.externalFiles(of: path)
-    size = files.reduce(0) { $0 + Self.size(of: $1) }
+    size = location.isFile ? Self.size(ofStore: location.url.path) : 0
     // In place, tables are copied into the log and from there into the file; else a file is made anew.
     room = comparison.way == .none ? 0 : size
   }
@@ -115,6 +114,11 @@ public struct FileMigrationPlan: Sendable, Hashable, Encodable {
     }
   }
 
+  private static func size(ofStore path: String) -> Int {
+    let files = [path, path + "-wal"] + externalFiles(of: path)
+    return files.reduce(0) { $0 + size(of: $1) }
+  }
+
   private static func externalFiles(of path: String) -> [String] {
     let url = URL(fileURLWithPath: path)
     let folder = url.deletingLastPathComponent().appendingPathComponent(
@@ -131,12 +135,12 @@ public struct FileMigrationPlan: Sendable, Hashable, Encodable {
 }
 
 /// The steps of one way.
-extension [FileMigrationPlan] {
+extension [VersionMigrationPlan] {
   /// Whether the file is of the new version already.
   public var isDone: Bool { count == 1 && self[0].isDone }
   /// What would be lost for good.
-  public var losses: [FileMigrationPlan.Drop] { flatMap(\.losses) }
-  public var obstacles: [FileMigrationPlan.Obstacle] { flatMap(\.obstacles) }
+  public var losses: [VersionMigrationPlan.Drop] { flatMap(\.losses) }
+  public var obstacles: [VersionMigrationPlan.Obstacle] { flatMap(\.obstacles) }
   /// Bytes of the file that is migrated, its log and the files beside it.
   public var size: Int { first?.size ?? 0 }
   /// Bytes that the migration may need beside that, at most; the copy that is kept not counted.
@@ -170,21 +174,21 @@ struct RowCounting {
   /// `Entity` or `Entity.property`; nil for what abstract entities have, whose rows are of others.
   func drop(
     _ name: String, in model: ManagedObjectModel, _ rows: [String: Int]
-  ) throws -> FileMigrationPlan.Drop? {
+  ) throws -> VersionMigrationPlan.Drop? {
     let parts = name.split(separator: ".", maxSplits: 1).map(String.init)
     guard let entity = model.entitiesByName[parts[0]], !entity.isAbstract else { return nil }
     guard parts.count == 2 else {
-      return FileMigrationPlan.Drop(place: name, values: rows[parts[0]] ?? 0)
+      return VersionMigrationPlan.Drop(place: name, values: rows[parts[0]] ?? 0)
     }
     guard let property = entity.propertiesByName[parts[1]] else { return nil }
     let isToMany = (property as? RelationshipDescription)?.isToMany ?? false
     let condition = ObjectPredicate(
       format: isToMany ? "%K.@count > 0" : "%K != NIL", argumentArray: [parts[1]])
-    return FileMigrationPlan.Drop(place: name, values: try count(parts[0], condition))
+    return VersionMigrationPlan.Drop(place: name, values: try count(parts[0], condition))
   }
 
   /// Rows that would have no value where the new version wants one.
-  func missingValues(_ difference: ModelDifference) throws -> [FileMigrationPlan.Obstacle] {
+  func missingValues(_ difference: ModelDifference) throws -> [VersionMigrationPlan.Obstacle] {
     try difference.entities.flatMap { change in
       try change.properties.filter(\.lacksDefault).compactMap { property in
         guard let source = change.source, !source.isAbstract, let entity = source.name else {
@@ -196,7 +200,7 @@ struct RowCounting {
         }
         let rows = try count(entity, condition)
         guard rows > 0 else { return nil }
-        return FileMigrationPlan.Obstacle(
+        return VersionMigrationPlan.Obstacle(
           place: "\(change.destination.name ?? "?").\(property.destination.name)",
           reason:
             "it must have a value, and \(rows) row\(rows == 1 ? " has" : "s have") none; give it "

@@ -1,17 +1,17 @@
-// Migrates a store file, with a copy kept beside it.
+// Migrates a store, with a copy kept.
 
 import Cairn
 import CairnModel
 import CairnStore
 import Foundation
 
-/// Brings a store file from the version that it has to another.
+/// Brings a store from the version that it has to another.
 ///
-/// The file is of the old version or of the new one at every moment, whatever ends the process: a
+/// A file is of the old version or of the new one at every moment, whatever ends the process: a
 /// lightweight migration is one transaction of the database; one by mapping model, or through other versions,
-/// makes a file beside and puts it in place last.
-public struct FileMigration {
-  public let path: String
+/// makes a file beside and puts it in place last. A store at a server takes each version on the way in a transaction of
+/// its own.
+public struct VersionMigration {
   public let route: MigrationRoute
   /// Seconds to wait for a lock of the file.
   public let timeout: Double
@@ -19,31 +19,47 @@ public struct FileMigration {
   private let options: [AnyHashable: Any]
 
   public init(
-    path: String, route: MigrationRoute, timeout: Double, options: [AnyHashable: Any] = [:]
+    route: MigrationRoute, timeout: Double, options: [AnyHashable: Any] = [:]
   ) {
-    self.path = path
     self.route = route
     self.timeout = timeout
     self.options = options
   }
 
-  private var url: URL { URL(fileURLWithPath: path) }
+  private var location: StoreLocation { route.location }
+  private var url: URL { location.url }
 
   /// Copies the store into a new folder, for its user alone, which is there once the copy is whole and durable.
+  ///
+  /// What a database holds is copied into a SQLite store, without what sync keeps in it.
   ///
   /// - Returns: The copy's path.
   /// - Throws: `CoreDataError`, `CocoaError` or ``CairnPlatform/PlatformError``; then there is no copy.
   public func copy(into folder: String) throws -> String {
     let new = URL(fileURLWithPath: folder)
-    StagedFolder.removeLeftovers(
-      in: new.deletingLastPathComponent().path, of: "\(url.lastPathComponent).")
+    let name = location.isFile ? url.lastPathComponent : "copy.sqlite"
+    StagedFolder.removeLeftovers(in: new.deletingLastPathComponent().path, of: "\(name).")
     let staging = try StagedFolder(for: folder)
     defer { staging.discard() }
-    let copy = URL(fileURLWithPath: staging.path).appendingPathComponent(url.lastPathComponent)
-    try Self.copy(url, to: copy, ofType: route.type, model: route.old.model)
-    try check(copy, route.type, model: route.old.model)
+    let copy = URL(fileURLWithPath: staging.path).appendingPathComponent(name)
+    if location.isFile {
+      try Self.copy(url, to: copy, ofType: location.type, model: route.old.model)
+    } else {
+      try copyRecords(to: copy)
+    }
+    let type = location.isFile ? location.type : StoreTypeName.sqlite
+    try check(copy, type, model: route.old.model)
     try staging.publish()
-    return new.appendingPathComponent(url.lastPathComponent).path
+    return new.appendingPathComponent(name).path
+  }
+
+  /// Copies what the tables of a database hold.
+  private func copyRecords(to copy: URL) throws {
+    let source = try ReadOnlyStore(location, using: route.old.model)
+    guard let store = source.coordinator.persistentStores.first else { return }
+    let copied = try source.coordinator.migratePersistentStore(
+      store, to: copy, withType: StoreTypeName.sqlite)
+    try source.coordinator.remove(copied)
   }
 
   private static func copy(
@@ -57,22 +73,24 @@ public struct FileMigration {
 
   /// What each step of the way would do; up to the first that cannot be done.
   ///
-  /// The second step and those after it are tried out on a copy, which is removed.
+  /// The second step and those after it are tried out on a copy, which is removed; of a database, which is not copied, only
+  /// the first is told.
   ///
   /// - Parameter progress: Called with 0 to 1 while that is done, on any thread.
   /// - Throws: `ReadOnlyStoreError` or `CoreDataError` for a store that cannot be read or copied.
   public func plans(
     progress: @escaping @Sendable (Double) -> Void = { _ in }
-  ) throws -> [FileMigrationPlan] {
-    var plans = [try FileMigrationPlan(path: path, step: route.steps[0], type: route.type)]
-    guard route.steps.count > 1, plans[0].obstacles.isEmpty else { return plans }
+  ) throws -> [VersionMigrationPlan] {
+    var plans = [try VersionMigrationPlan(at: location, step: route.steps[0])]
+    guard location.isFile, route.steps.count > 1, plans[0].obstacles.isEmpty else { return plans }
     let steps = Double(route.steps.count)
     try onCopy { copy in
       for (index, step) in route.steps.dropLast().enumerated() {
         try migrate(copy, step) { progress((Double(index) + $0) / steps) }
         plans.append(
-          try FileMigrationPlan(
-            path: copy.path, step: route.steps[index + 1], type: route.type, of: path))
+          try VersionMigrationPlan(
+            at: StoreLocation(url: copy, type: location.type), step: route.steps[index + 1],
+            of: location.text))
         if !plans[index + 1].obstacles.isEmpty { break }
       }
     }
@@ -86,7 +104,7 @@ public struct FileMigration {
     let folder = try (try? MigrationFolder(for: url)) ?? MigrationFolder(for: elsewhere)
     defer { folder.remove() }
     let copy = folder.url.appendingPathComponent(url.lastPathComponent)
-    try Self.copy(url, to: copy, ofType: route.type, model: route.old.model)
+    try Self.copy(url, to: copy, ofType: location.type, model: route.old.model)
     try work(copy)
   }
 
@@ -95,19 +113,25 @@ public struct FileMigration {
   /// Migrates.
   ///
   /// - Parameter progress: Called with 0 to 1, on any thread.
-  /// - Throws: `CoreDataError`; the store is as it was then.
+  /// - Throws: `CoreDataError`; the store is as it was then, a database maybe of a version on the way.
   public func run(progress: @escaping @Sendable (Double) -> Void) throws {
-    if route.steps.count == 1 { return try migrate(url, route.steps[0], progress) }
+    if route.steps.count == 1 || !location.isFile {
+      let steps = Double(route.steps.count)
+      for (index, step) in route.steps.enumerated() {
+        try migrate(url, step) { progress((Double(index) + $0) / steps) }
+      }
+      return
+    }
     let folder = try MigrationFolder(for: url)
     defer { folder.remove() }
     let copy = folder.url.appendingPathComponent(url.lastPathComponent)
     let coordinator = PersistentStoreCoordinator(managedObjectModel: route.old.model)
-    let kind = try coordinator.kind(ofType: route.type)
+    let kind = try coordinator.kind(ofType: location.type)
     let options = StoreOptions([StoreOptionKey.timeout: timeout])
     // Others cannot write from before the copy is made until its successor is in its place.
     let hold = try kind.hold(url, for: copy, options: options)
     defer { hold?.release() }
-    try Self.copy(url, to: copy, ofType: route.type, model: route.old.model)
+    try Self.copy(url, to: copy, ofType: location.type, model: route.old.model)
     let steps = Double(route.steps.count)
     for (index, step) in route.steps.enumerated() {
       try migrate(copy, step) { progress((Double(index) + $0) / steps) }
@@ -125,13 +149,13 @@ public struct FileMigration {
       StoreOptionKey.sqlitePragmas: ["synchronous": "FULL"],
       StoreOptionKey.migrationProgress: progress,
     ]
-    var options = self.options.merging(own) { $1 }
+    var options = location.options(self.options.merging(own) { $1 })
     if let mapping = step.mapping?.model {
       options[StoreOptionKey.migrationMappingModels] = [mapping]
     }
     let coordinator = PersistentStoreCoordinator(managedObjectModel: step.to.model)
     let store = try coordinator.addPersistentStore(
-      ofType: route.type, configurationName: nil, at: file, options: options)
+      ofType: location.type, configurationName: nil, at: file, options: options)
     try coordinator.remove(store)
   }
 
@@ -139,7 +163,7 @@ public struct FileMigration {
   ///
   /// - Throws: `CoreDataError` for a file with damage.
   public func check() throws {
-    try check(url, route.type, model: route.new.model)
+    try check(url, location.type, model: route.new.model)
   }
 
   /// - Throws: `CoreDataError` for a file with damage.
