@@ -57,6 +57,25 @@ struct SchemaMigration {
     try HistoryRenaming(plan: plan, schema: schema).statements.forEach { statement in
       try connection.run(statement.text, statement.parameters, isKept: false)
     }
+    try noteLosses()
+  }
+
+  /// Keeps for sync what is dropped.
+  private func noteLosses() throws {
+    let names = MigrationLoss(plan.difference).names
+    if names.isEmpty { return }
+    let (key, witness) = (MigrationTrace.key, MigrationTrace.witness)
+    var parameters = ParameterList()
+    parameters.append(key.map)
+    parameters.append(data: key.key)
+    parameters.append(data: MigrationTrace(names).encoded)
+    parameters.append(data: witness.key)
+    let table = SidecarReading.table(in: schema)
+    try connection.run(
+      "INSERT INTO \(table) AS s (map, key, value) SELECT $1, $2, $3 "
+        + "WHERE EXISTS (SELECT FROM \(table) WHERE map = $1 AND key = $4) "
+        + "ON CONFLICT (map, key) DO UPDATE SET value = s.value || excluded.value", parameters,
+      isKept: false)
   }
 
   // MARK: Before

@@ -31,8 +31,20 @@ struct InPlaceMigration {
     try changeTables(connection, pulse)
     try renumber(maxima, connection)
     try HistoryMigration.apply(plan, connection)
+    try noteLosses(connection)
     try writeFacts(connection)
     pulse.advance(to: 1)
+  }
+
+  /// Keeps for sync what is dropped.
+  private func noteLosses(_ connection: SQLiteConnection) throws {
+    let names = MigrationLoss(plan.difference).names
+    let sidecar = SidecarTables(connection: connection)
+    guard !names.isEmpty, try sidecar.value(for: MigrationTrace.witness) != nil else { return }
+    let earlier = try sidecar.value(for: MigrationTrace.key) ?? Data()
+    var known: Set<String> = []
+    try sidecar.execute(
+      [.put(MigrationTrace.key, earlier + MigrationTrace(names).encoded)], known: &known)
   }
 
   /// Makes the tables of the new version and copies the rows of those that do not stay.

@@ -31,6 +31,8 @@ final class Ledger {
   private let sidecar: any SidecarKeeping
   /// What migrations added to records that were there.
   let additions: SchemaAdditions
+  /// What migrations have dropped that the bookkeeping still has.
+  let dropped: MigrationTrace?
   private let storedAdditions: Data?
   /// The head that the commit requires.
   private var storedHead: Data?
@@ -78,12 +80,13 @@ final class Ledger {
     self.random = random
     func read() throws -> [Data?] {
       try sidecar.sidecarValues(
-        for: [SyncKey.head, SyncKey.additions, SyncKey.digests])
+        for: [SyncKey.head, SyncKey.additions, SyncKey.digests, MigrationTrace.key])
     }
     let values = try cache?.values(reading: read) ?? read()
     storedHead = values[0]
     storedAdditions = values[1]
     storedDigests = values[2]
+    dropped = values[3].map(MigrationTrace.init(decoding:))
     additions = try values[1].map(SchemaAdditions.init(decoding:)) ?? SchemaAdditions()
     base = try values[0].map(SyncHead.init(decoding:)) ?? SyncHead()
     head = base

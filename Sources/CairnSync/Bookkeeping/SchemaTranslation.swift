@@ -7,6 +7,8 @@ struct SchemaTranslation {
   private var links: [String: (name: String, isSwapped: Bool)] = [:]
   /// By new entity, the properties that continue nothing.
   private(set) var added: [String: [String]] = [:]
+  /// The old entities, and the old properties as `Entity.property`, that nothing continues.
+  private(set) var removed: Set<String> = []
 
   /// From the names of one store to those of another; nil where both are at one version of the model.
   static func between(_ source: StoreAccess, and destination: StoreAccess) -> SchemaTranslation? {
@@ -21,6 +23,7 @@ struct SchemaTranslation {
     let new = schema.names
     let sources = Self.match(
       new.entities.mapValues(\.identifier), with: old.entities.mapValues(\.identifier))
+    removed = Set(old.entities.keys).subtracting(sources.values)
     for (name, entity) in new.entities {
       guard let source = sources[name], let former = old.entities[source] else { continue }
       if source != name { entities[source] = name }
@@ -32,6 +35,8 @@ struct SchemaTranslation {
         }
         if was != property { properties[source, default: [:]][was] = property }
       }
+      let gone = Set(former.properties.keys).subtracting(matched.values)
+      removed.formUnion(gone.map { "\(source).\($0)" })
     }
     for link in old.links {
       let parts = link.split(separator: ".", maxSplits: 1).map(String.init)

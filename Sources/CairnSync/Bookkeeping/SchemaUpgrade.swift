@@ -11,14 +11,17 @@ struct SchemaUpgrade {
     for _ in 0..<StoreAccess.attempts {
       let ledger = try access.rawLedger()
       let names = access.schema.names
-      guard ledger.head.names != access.schema.namesDigest else { return }
+      guard ledger.head.names != access.schema.namesDigest || ledger.dropped != nil else { return }
       if let stored = try ledger.value(SyncKey.names) {
-        let translation = SchemaTranslation(
-          from: try SchemaNames(decoding: stored), to: access.schema)
+        let old = try SchemaNames(decoding: stored)
+        let translation = SchemaTranslation(from: old, to: access.schema)
         if translation.renames { try rename(translation, ledger) }
         try add(translation, ledger)
+        let dropped = translation.removed.union(ledger.dropped?.names ?? [])
+        try SchemaLosses(dropped, old, translation, access, ledger).forget()
         ledger.put(SyncKey.reconsider, Data())
       }
+      ledger.put(MigrationTrace.key, nil)
       ledger.put(SyncKey.names, names.encoded)
       ledger.head.names = access.schema.namesDigest
       if try access.commit(ledger) { return }

@@ -9,6 +9,7 @@ import Foundation
 /// | `sync_meta` | `head` | ``SyncHead`` |
 /// | | `names` | ``SchemaNames`` |
 /// | | `additions` | ``SchemaAdditions`` |
+/// | | `dropped` | a ``CairnStore/MigrationTrace`` that is not taken up yet |
 /// | | `reconsider` | nothing, while rows may have to show more since the model changed |
 /// | | `verdict`, source store | ``DeletionVerdict`` |
 /// | | `accepted`, `accepted-alone` | what a ``CredibleTime`` accepts |

@@ -70,7 +70,7 @@ struct ClockRestart {
   private func restamp(_ fresh: FreshStamps, _ ledger: Ledger) throws {
     if fresh.isEmpty { return }
     ledger.head.sequence += 1
-    try readOthersAgain(ledger)
+    try ledger.readOthersAgain()
     try visit(
       ledger,
       record: { id, entry in
@@ -81,16 +81,6 @@ struct ClockRestart {
         let new = entry.state.restamped(fresh)
         if new != entry.state { try ledger.setLink(key, new) }
       })
-  }
-
-  private func readOthersAgain(_ ledger: Ledger) throws {
-    guard let sidecar = access.store.capabilities.sidecar else { return }
-    let cursors = try sidecar.sidecarEntries(
-      of: SyncMap.cursors.rawValue, from: nil, to: nil, limit: 0)
-    for (key, value) in cursors {
-      let cursor = try SyncCursor(decoding: value)
-      ledger.setCursor(cursor.fromStart, for: try SyncKey.identity(StoreID.self, in: key))
-    }
   }
 
   private func visit(

@@ -34,11 +34,10 @@ extension StoreAccess {
       let ledger = try ledger()
       // Another daemon may have been faster.
       if try !hasGoneBack(asSeenBy: claim, ledger) { return true }
-      ledger.put(SyncKey.formerIDs, try ledger.formerIDsWithOwn())
       // Earlier versions could give out numbers that the head did not have: to readers who came so far, the store
       // would have gone back in time under each new identity again.
       ledger.head.sequence = try max(ledger.head.sequence, lastNumber(after: ledger.head.sequence))
-      ledger.head.incarnation = StoreID(high: environment.random(), low: environment.random())
+      try ledger.beginIncarnation(environment.random)
       if try commit(ledger) { return true }
     }
     throw Self.contention(store)
@@ -115,8 +114,14 @@ extension Ledger {
     return found
   }
 
+  /// Gives the store another identity from this commit on.
+  func beginIncarnation(_ random: () -> UInt64) throws {
+    put(SyncKey.formerIDs, try formerIDsWithOwn())
+    head.incarnation = StoreID(high: random(), low: random())
+  }
+
   /// What ``formerIDs()`` reads once the store has another identity.
-  fileprivate func formerIDsWithOwn() throws -> Data {
+  private func formerIDsWithOwn() throws -> Data {
     var writer = ByteWriter()
     for id in try formerIDs() + [storeID] { writer.identity(id) }
     return writer.data

@@ -14,7 +14,7 @@ struct StoreAccess: Sendable {
   /// The bookkeeping in the names of the model, as of now or of earlier in the same step.
   func ledger() throws -> Ledger {
     let ledger = try rawLedger()
-    if ledger.head.names == schema.namesDigest { return ledger }
+    if ledger.head.names == schema.namesDigest, ledger.dropped == nil { return ledger }
     try SchemaUpgrade(access: self).run()
     headCache?.forget()
     return try rawLedger()

@@ -1,5 +1,3 @@
-import CairnModel
-
 /// What a migration would drop, or might give to something else.
 package struct MigrationLoss {
   /// Entities (`Person`) and properties (`Person.name`) of the source whose values the migration

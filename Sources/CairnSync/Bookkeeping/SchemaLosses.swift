@@ -1,0 +1,90 @@
+import CairnStore
+import Foundation
+
+/// Has a store forget what a migration has dropped, in the commit that takes up the new names.
+///
+/// What others still have of it comes back: as undefined properties where the model lacks it now, and into the rows
+/// where the names have come back meanwhile. Otherwise the writes on record would say that the store has had those
+/// values, and the stores were called in step without being equal. To the others it is a store that went back in time.
+struct SchemaLosses {
+  private let access: StoreAccess
+  private let ledger: Ledger
+  private var entities: Set<String> = []
+  private var properties: [String: Set<String>] = [:]
+  private var links: Set<String> = []
+
+  /// - Parameters:
+  ///   - names: What was dropped; what did not travel is of no concern here.
+  ///   - old: The names that the bookkeeping had.
+  ///   - translation: To those that it has now.
+  init(
+    _ names: Set<String>, _ old: SchemaNames, _ translation: SchemaTranslation,
+    _ access: StoreAccess, _ ledger: Ledger
+  ) {
+    self.access = access
+    self.ledger = ledger
+    for name in names {
+      let parts = name.split(separator: ".", maxSplits: 1).map(String.init)
+      guard let entity = old.entities[parts[0]] else { continue }
+      let new = translation.entity(parts[0])
+      guard parts.count == 2 else {
+        entities.insert(new)
+        continue
+      }
+      // The parts of a composite attribute are called after it.
+      for property in entity.properties.keys
+      where property == parts[1] || property.hasPrefix(parts[1] + ".") {
+        properties[new, default: []].insert(translation.property(property, of: parts[0]))
+      }
+      if old.links.contains(name) { links.insert(translation.relationship(name)) }
+    }
+  }
+
+  var isEmpty: Bool { entities.isEmpty && properties.isEmpty }
+
+  func forget() throws {
+    guard !isEmpty, let sidecar = access.store.capabilities.sidecar else { return }
+    try sidecar.visitEntries(of: .records) { key, _ in
+      let id = try SyncKey.identity(RecordID.self, in: key)
+      guard let entry = try ledger.record(id), entry.key != nil else { return }
+      if entities.contains(entry.entity) {
+        ledger.forget(id, sequence: entry.sequence)
+      } else if let lost = properties[entry.entity] {
+        let left = entry.forgetting(lost, isThere: access.schema.entities[entry.entity]?.names)
+        if left != entry { ledger.setRecordQuietly(id, left) }
+      }
+    }
+    if !entities.isEmpty { try forgetRows(sidecar) }
+    if !links.isEmpty {
+      try sidecar.visitEntries(of: .links) { key, _ in
+        let link = try SyncKey.linkKey(from: key)
+        guard links.contains(link.relationship), let entry = try ledger.link(link) else { return }
+        ledger.forget(link, sequence: entry.sequence)
+      }
+    }
+    // Others leave out what they have from here of what they send to the identity that it had.
+    try ledger.beginIncarnation(access.environment.random)
+    try ledger.readOthersAgain()
+  }
+
+  /// Rows that others get their keys from now on are rows of their own.
+  private func forgetRows(_ sidecar: any SidecarKeeping) throws {
+    try sidecar.visitEntries(of: .ids) { key, value in
+      let id = try SyncKey.identity(RecordID.self, in: value)
+      if try ledger.record(id) == nil { ledger.put(SyncMap.ids.key(key), nil) }
+    }
+  }
+}
+
+extension RecordEntry {
+  /// Without the writes of values that are gone; one that is kept beside the row is not.
+  ///
+  /// - Parameter columns: What rows have: there, an empty value is as a migration fills it in.
+  fileprivate func forgetting(_ names: Set<String>, isThere columns: ColumnNames?) -> RecordEntry {
+    var entry = self
+    for name in names where overlay[name] == nil {
+      entry.writes[name] = columns?.place(of: name) == nil ? nil : .filledIn
+    }
+    return entry
+  }
+}

@@ -1,0 +1,160 @@
+import CairnContext
+import CairnCoordinator
+import CairnModel
+import CairnSQLite
+import CairnStore
+import CairnTesting
+import Foundation
+import Testing
+
+@testable import CairnSync
+
+/// Specification: sync.md 2.1, 5 and 6: a store whose values a migration has dropped gets back what others have of
+/// them, once a model has the names again, and is not called in step before.
+struct DroppedValuesTests {
+  private typealias Daemon = SyncEngineTests.Daemon
+
+  /// What a model without it drops.
+  enum Dropped: String, CaseIterable {
+    case attribute, reference, links, entity
+
+    func model() -> ManagedObjectModel {
+      let model = SampleModel.make()
+      let item = model.entitiesByName["Item"]
+      func remove(_ name: String, of entity: EntityDescription?) {
+        entity?.properties.removeAll { $0.name == name }
+      }
+      switch self {
+      case .attribute: remove("value", of: item)
+      case .reference:
+        remove("parent", of: item)
+        remove("children", of: item)
+      case .links:
+        remove("tags", of: item)
+        remove("items", of: model.entitiesByName["Tag"])
+      case .entity:
+        model.entities.removeAll { $0.name == "Part" }
+        remove("parts", of: item)
+      }
+      return model
+    }
+  }
+
+  private let scratch: Scratch
+
+  init() throws { scratch = try Scratch() }
+
+  private func daemon(_ model: ManagedObjectModel = SampleModel.make()) async throws -> Daemon {
+    let daemon = try Daemon("local", in: scratch, model: model)
+    try daemon.engine.addReplica(ReplicaConfiguration(name: "nas", url: file("nas")))
+    try await daemon.engine.wait(timeout: .patience)
+    return daemon
+  }
+
+  private func file(_ name: String) -> URL { scratch.url.appendingPathComponent("\(name).sqlite") }
+
+  private func fill(_ daemon: Daemon) throws {
+    try daemon.insert((0..<4).map { "k\($0)" })
+    for number in 0..<4 { try daemon.tag("k\(number)", with: "t\(number % 2)") }
+    try daemon.site.write { context in
+      let item = try daemon.site.find("Item", "k0", in: context)
+      let child = try daemon.site.find("Item", "k1", in: context)
+      child?.setValue(item, forKey: "parent")
+      child?.setValue("changed", forKey: "value")
+      _ = try daemon.site.insert("Part", ["key": "p", "item": item as Any], in: context)
+    }
+  }
+
+  /// Brings a file to a version without a daemon, as an operator or another program does.
+  private func migrate(_ name: String, to model: ManagedObjectModel) throws {
+    let coordinator = PersistentStoreCoordinator(
+      managedObjectModel: model, storeKinds: [SQLiteStoreKind()])
+    let store = try coordinator.addPersistentStore(
+      ofType: StoreTypeName.sqlite, configurationName: nil, at: file(name),
+      options: [
+        StoreOptionKey.migrateAutomatically: true, StoreOptionKey.inferMappingModel: true,
+        StoreOptionKey.migrationSourceModels: [SampleModel.make()],
+      ])
+    try coordinator.remove(store)
+  }
+
+  /// What programs see.
+  private func picture(_ daemon: Daemon) throws -> [String] {
+    try daemon.site.write { context in
+      func key(_ object: Any?) -> String {
+        let object = object as? ManagedObject
+        return object?.value(forKey: object?.entity.name == "Tag" ? "name" : "key") as? String ?? "-"
+      }
+      return try daemon.site.all("Item", in: context).map { item in
+        let tags = (item.value(forKey: "tags") as? Set<ManagedObject> ?? []).map(key).sorted()
+        let parts = (item.value(forKey: "parts") as? NSOrderedSet)?.array.map(key) ?? []
+        return "\(key(item)) \(item.value(forKey: "value") ?? "-") "
+          + "\(key(item.value(forKey: "parent"))) \(tags) \(parts)"
+      }
+    }
+  }
+
+  private func expectEqual(_ daemon: Daemon) async throws {
+    try await daemon.engine.wait(timeout: .patience)
+    let report = try await daemon.engine.verify(name: "nas", timeout: .patience)
+    #expect(report.isEqual, "\(report.differences.prefix(5))")
+    try await daemon.close()
+  }
+
+  @Test(arguments: Dropped.allCases, ["local", "nas"])
+  func whatWasDroppedWithoutADaemonComesBackFromTheOthers(
+    _ dropped: Dropped, _ store: String
+  ) async throws {
+    let first = try await daemon()
+    try fill(first)
+    try await first.engine.wait(timeout: .patience)
+    let before = try picture(first)
+    try await first.close()
+    try migrate(store, to: dropped.model())
+    try migrate(store, to: SampleModel.make())
+    let second = try await daemon()
+    #expect(try picture(second) == before)
+    try await expectEqual(second)
+    try migrate("nas", to: SampleModel.make())
+    let other = try Daemon("nas", in: scratch)
+    #expect(try picture(other) == before)
+    try await other.close()
+  }
+
+  /// The daemon goes on with the smaller model for a while, as after a release that is taken back.
+  @Test(arguments: Dropped.allCases)
+  func aReleaseThatIsTakenBackLeavesNothingBehind(_ dropped: Dropped) async throws {
+    let first = try await daemon()
+    try fill(first)
+    try await first.engine.wait(timeout: .patience)
+    let before = try picture(first)
+    try await first.close()
+    try migrate("local", to: dropped.model())
+    let second = try await daemon(dropped.model())
+    try second.site.write { context in
+      try second.site.find("Item", "k2", in: context)?.setValue(2.5, forKey: "other")
+    }
+    try await second.engine.wait(timeout: .patience)
+    try await second.close()
+    let third = try await daemon()
+    #expect(try picture(third) == before)
+    try third.site.write { context in
+      let item = try third.site.find("Item", "k2", in: context)
+      #expect(item?.value(forKey: "other") as? Double == 2.5)
+    }
+    try await expectEqual(third)
+  }
+
+  /// Nothing has to travel once more where nothing was lost.
+  @Test func aStoreThatSyncHasNotSeenKeepsNoTrace() async throws {
+    let daemon = try Daemon("alone", in: scratch)
+    try daemon.insert(["k"])
+    try await daemon.close()
+    try migrate("alone", to: Dropped.attribute.model())
+    try migrate("alone", to: SampleModel.make())
+    let again = try Daemon("alone", in: scratch)
+    let trace = try again.site.store.capabilities.sidecar?.sidecarValues(for: [MigrationTrace.key])
+    #expect(trace?.first.flatMap { $0 } == nil)
+    try await again.close()
+  }
+}
