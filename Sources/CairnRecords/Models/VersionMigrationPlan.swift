@@ -39,7 +39,7 @@ public struct VersionMigrationPlan: Sendable, Hashable, Encodable {
   public let obstacles: [Obstacle]
   /// Bytes of the file, its log and the files beside it; 0 for a database.
   public let size: Int
-  /// Bytes that the migration may need beside that, at most; the copy not counted. 0 for a database.
+  /// Bytes that the migration may need beside that, at most, the copy not counted; 0 for a database.
   public let room: Int
 
   /// Whether the store is of the new version already.

@@ -243,8 +243,8 @@ extension MigrationRoute {
     }
     do {
       try self.init(
-        of: StoreLocation(file: command.path), to: Version(side: target.side, model: target.model), in: target.file,
-        from: given)
+        of: StoreLocation(file: command.path),
+        to: Version(side: target.side, model: target.model), in: target.file, from: given)
     } catch let error as ReadOnlyStoreError {
       throw CommandFailure(error)
     }

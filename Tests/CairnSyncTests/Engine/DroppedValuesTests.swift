@@ -83,7 +83,8 @@ struct DroppedValuesTests {
     try daemon.site.write { context in
       func key(_ object: Any?) -> String {
         let object = object as? ManagedObject
-        return object?.value(forKey: object?.entity.name == "Tag" ? "name" : "key") as? String ?? "-"
+        return object?.value(forKey: object?.entity.name == "Tag" ? "name" : "key") as? String
+          ?? "-"
       }
       return try daemon.site.all("Item", in: context).map { item in
         let tags = (item.value(forKey: "tags") as? Set<ManagedObject> ?? []).map(key).sorted()
