@@ -168,7 +168,8 @@ struct SimulationOracle {
       }
       guard seen.insert(value).inserted else { return false }
       return (successors[value] ?? []).contains { next in
-        writes[next]?.isCertain == true || known(next)
+        // What a program wrote over it has replaced it, whatever was made of that past history.
+        writes[next]?.isCertain == true || loose.contains(next) || known(next)
       }
     }
     return known(value)
