@@ -9,8 +9,8 @@ struct StoreMigrateCommand: ParsableCommand {
       Stores follow the model by themselves where nothing is lost. What would be dropped is decided here: \
       until then the store is served at the version that it has. The daemon says first what is changed and \
       dropped, with the rows; with --dry-run nothing else. Before values are dropped a copy is kept beside the \
-      backups, and they are not dropped while another process has the store open, which is named. For files that \
-      no daemon serves see migrate.
+      backups, of a database as a SQLite store; those of a file are not dropped while another process has it \
+      open, which is named. For files that no daemon serves see migrate.
       """)
 
   @OptionGroup var shared: SharedOptions
