@@ -5,11 +5,19 @@ import Foundation
 /// Copies everything from one open store into another, empty one, whatever their kinds.
 ///
 /// Objects get IDs of the new store. Rows are written in groups; links that no to-one slot carries
-/// follow when all rows are there.
+/// follow when all rows are there. Of a store that keeps states of itself one is read, whatever other programs commit.
 struct StoreCopying {
-  let source: PersistentStore
-  let destination: PersistentStore
+  private let source: PersistentStore
+  private let destination: PersistentStore
+  /// What is read; nil for the store as it is.
+  private let state: (any StoreGeneration)?
   private static let groupSize = 5_000
+
+  init(source: PersistentStore, destination: PersistentStore) throws {
+    self.source = source
+    self.destination = destination
+    state = try source.capabilities.generations?.currentGeneration()
+  }
 
   /// Copies all objects.
   ///
@@ -25,6 +33,7 @@ struct StoreCopying {
     ids.reserveCapacity(rows.count)
     let new = try destination.obtainPermanentIDs(for: rows.map(\.objectID.entity))
     for (row, id) in zip(rows, new) { ids[row.objectID] = id }
+    let links = try self.links(of: rows, ids: ids)
     for start in stride(from: 0, to: rows.count, by: Self.groupSize) {
       var request = SaveChangesRequest()
       request.insertions = rows[start..<min(start + Self.groupSize, rows.count)].map {
@@ -32,7 +41,6 @@ struct StoreCopying {
       }
       try write(request)
     }
-    let links = try self.links(of: rows, ids: ids)
     for start in stride(from: 0, to: links.count, by: Self.groupSize) {
       var request = SaveChangesRequest()
       request.links = Array(links[start..<min(start + Self.groupSize, links.count)])
@@ -44,9 +52,10 @@ struct StoreCopying {
   private func rows(of entity: EntityDescription) throws -> [RowSnapshot] {
     if entity.isAbstract { return [] }
     let request = StoreFetchRequest(entity: entity, includesSubentities: false)
-    switch try source.fetch(request) {
+    switch try state?.fetch(request) ?? source.fetch(request) {
     case .snapshots(let rows): return rows
-    case .objectIDs(let ids): return try source.snapshots(for: ids).compactMap(\.self)
+    case .objectIDs(let ids):
+      return try (state?.snapshots(for: ids) ?? source.snapshots(for: ids)).compactMap(\.self)
     case .count, .dictionaries: return []
     }
   }
@@ -101,7 +110,9 @@ struct StoreCopying {
       for relationship in entity.layout?.toManys ?? [] where !relationship.isTransient {
         let carries = Self.carriesLinks(relationship)
         if !carries, !relationship.isOrdered { continue }
-        let members = try source.members(of: relationship, owners: owners)
+        let members =
+          try state?.members(of: relationship, owners: owners)
+          ?? source.members(of: relationship, owners: owners)
         for (owner, list) in zip(owners, members) where !list.isEmpty {
           guard let newOwner = ids[owner] else { continue }
           // One owner alone tells a link of a relationship that is its own inverse.
