@@ -14,35 +14,15 @@ import Testing
 struct DroppedValuesTests {
   private typealias Daemon = SyncEngineTests.Daemon
 
-  /// What a model without it drops.
-  enum Dropped: String, CaseIterable {
-    case attribute, reference, links, entity
-
-    func model() -> ManagedObjectModel {
-      let model = SampleModel.make()
-      let item = model.entitiesByName["Item"]
-      func remove(_ name: String, of entity: EntityDescription?) {
-        entity?.properties.removeAll { $0.name == name }
-      }
-      switch self {
-      case .attribute: remove("value", of: item)
-      case .reference:
-        remove("parent", of: item)
-        remove("children", of: item)
-      case .links:
-        remove("tags", of: item)
-        remove("items", of: model.entitiesByName["Tag"])
-      case .entity:
-        model.entities.removeAll { $0.name == "Part" }
-        remove("parts", of: item)
-      }
-      return model
-    }
-  }
-
   private let scratch: Scratch
 
   init() throws { scratch = try Scratch() }
+
+  private static func model(without part: DroppedPart) -> ManagedObjectModel {
+    let model = SampleModel.make()
+    part.drop(from: model)
+    return model
+  }
 
   private func daemon(_ model: ManagedObjectModel = SampleModel.make()) async throws -> Daemon {
     let daemon = try Daemon("local", in: scratch, model: model)
@@ -102,16 +82,16 @@ struct DroppedValuesTests {
     try await daemon.close()
   }
 
-  @Test(arguments: Dropped.allCases, ["local", "nas"])
+  @Test(arguments: DroppedPart.allCases, ["local", "nas"])
   func whatWasDroppedWithoutADaemonComesBackFromTheOthers(
-    _ dropped: Dropped, _ store: String
+    _ dropped: DroppedPart, _ store: String
   ) async throws {
     let first = try await daemon()
     try fill(first)
     try await first.engine.wait(timeout: .patience)
     let before = try picture(first)
     try await first.close()
-    try migrate(store, to: dropped.model())
+    try migrate(store, to: Self.model(without: dropped))
     try migrate(store, to: SampleModel.make())
     let second = try await daemon()
     #expect(try picture(second) == before)
@@ -123,15 +103,15 @@ struct DroppedValuesTests {
   }
 
   /// The daemon goes on with the smaller model for a while, as after a release that is taken back.
-  @Test(arguments: Dropped.allCases)
-  func aReleaseThatIsTakenBackLeavesNothingBehind(_ dropped: Dropped) async throws {
+  @Test(arguments: DroppedPart.allCases)
+  func aReleaseThatIsTakenBackLeavesNothingBehind(_ dropped: DroppedPart) async throws {
     let first = try await daemon()
     try fill(first)
     try await first.engine.wait(timeout: .patience)
     let before = try picture(first)
     try await first.close()
-    try migrate("local", to: dropped.model())
-    let second = try await daemon(dropped.model())
+    try migrate("local", to: Self.model(without: dropped))
+    let second = try await daemon(Self.model(without: dropped))
     try second.site.write { context in
       try second.site.find("Item", "k2", in: context)?.setValue(2.5, forKey: "other")
     }
@@ -151,7 +131,7 @@ struct DroppedValuesTests {
     let daemon = try Daemon("alone", in: scratch)
     try daemon.insert(["k"])
     try await daemon.close()
-    try migrate("alone", to: Dropped.attribute.model())
+    try migrate("alone", to: Self.model(without: .value))
     try migrate("alone", to: SampleModel.make())
     let again = try Daemon("alone", in: scratch)
     let trace = try again.site.store.capabilities.sidecar?.sidecarValues(for: [MigrationTrace.key])

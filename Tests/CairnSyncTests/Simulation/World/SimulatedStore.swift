@@ -191,6 +191,24 @@ class SimulatedStore {
     backedUp = nil
   }
 
+  /// Brings the store to a version that drops values, and back.
+  func narrow(_ part: DroppedPart) throws {
+    close()
+    let full = SampleModel.make(version, denies: denies)
+    let without = SampleModel.make(version, denies: denies)
+    part.drop(from: without)
+    for model in [without, full] {
+      let coordinator = PersistentStoreCoordinator(managedObjectModel: model, storeKinds: [kind])
+      let store = try coordinator.addPersistentStore(
+        ofType: kind.type, configurationName: nil, at: url,
+        options: [
+          StoreOptionKey.historyTracking: true, StoreOptionKey.migrateAutomatically: true,
+          StoreOptionKey.inferMappingModel: true, StoreOptionKey.migrationSourceModels: [full],
+        ])
+      try coordinator.remove(store)
+    }
+  }
+
   /// Closes what programs have open.
   func close() {
     closeProbe()

@@ -57,6 +57,16 @@ extension SimulationRun {
       try await replace(store)
       count("replica lost")
       note("\(store.name) is lost and made anew")
+    case .narrow:
+      guard store.exists, !store.isGone, !store.isFaulty,
+        let part = generator.pick(DroppedPart.allCases)
+      else { return }
+      if isLocal { await stopOwner(of: store) }
+      // As of a store that comes back from a backup of this moment, without that part.
+      forget(store, since: number)
+      try store.narrow(part)
+      count("dropped and back")
+      note("\(store.name) goes to a version without \(part.rawValue), and back")
     case .write, .turns, .advance, .die, .interrupt, .start, .stop, .upgrade, .configure, .clock,
       .clockRight, .purge, .purgeBySync, .redirect, .wait, .verify, .pause, .resume, .accept,
       .approve, .discard, .repair, .revert, .takeBack, .exceed, .member:

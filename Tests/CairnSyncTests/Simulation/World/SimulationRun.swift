@@ -216,7 +216,7 @@ final class SimulationRun {
       await scheduler.settle()
     case .resume: try await resume(machine)
     case .member: happen(to: machine, &generator)
-    case .trouble, .heal, .backUp, .restore, .exchange, .takeAway, .bringBack, .lose:
+    case .trouble, .heal, .backUp, .restore, .exchange, .takeAway, .bringBack, .lose, .narrow:
       try await file(step.kind, store, &generator)
     case .accept, .approve, .discard, .repair, .revert, .takeBack:
       await operate(step.kind, machine, &generator)

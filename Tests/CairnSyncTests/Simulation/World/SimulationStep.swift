@@ -8,6 +8,8 @@ struct SimulationStep: Hashable, Sendable, CustomStringConvertible {
     case write, turns, advance
     case die, start, stop, upgrade, interrupt
     case trouble, heal, backUp, restore, exchange, takeAway, bringBack, lose
+    /// A file is brought to a version that drops values, and back.
+    case narrow
     case clock, clockRight, purge, purgeBySync, redirect
     case wait, verify, pause, resume
     case accept, approve, discard, repair, revert, takeBack
@@ -45,7 +47,7 @@ struct SimulationStep: Hashable, Sendable, CustomStringConvertible {
       if kind == .restore { weights.append((.backUp, 5)) }
     }
     let total = weights.reduce(0) { $0 + $1.weight }
-    let steps = (0..<count).map { _ in
+    var steps = (0..<count).map { _ in
       var place = Int.random(in: 0..<total, using: &generator)
       let kind = weights.first {
         place -= $0.weight
@@ -53,7 +55,20 @@ struct SimulationStep: Hashable, Sendable, CustomStringConvertible {
       }?.kind
       return SimulationStep(kind: kind ?? .turns, salt: generator.next())
     }
-    return withPolicies(withOperators(withMembers(steps, seed: seed), seed: seed), seed: seed)
+    steps = withPolicies(withOperators(withMembers(steps, seed: seed), seed: seed), seed: seed)
+    return withDrops(steps, seed: seed)
+  }
+
+  /// Drawn apart from all else: some seeds have versions of the model that are taken back.
+  private static func withDrops(_ steps: [SimulationStep], seed: UInt64) -> [SimulationStep] {
+    var generator = SeededGenerator(seed: seed &* 19 &+ 12)
+    guard Simulation.member == nil, generator.chance(30) else { return steps }
+    var steps = steps
+    for _ in 0..<Int.random(in: 1...4, using: &generator) {
+      let place = Int.random(in: 0...steps.count, using: &generator)
+      steps.insert(SimulationStep(kind: .narrow, salt: generator.next()), at: place)
+    }
+    return steps
   }
 
   /// Drawn apart from all else, as operators are: some seeds have daemons whose policies change and differ.
