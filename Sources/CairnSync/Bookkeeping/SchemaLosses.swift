@@ -55,16 +55,21 @@ struct SchemaLosses {
       }
     }
     if !entities.isEmpty { try forgetRows(sidecar) }
-    if !links.isEmpty {
-      try sidecar.visitEntries(of: .links) { key, _ in
-        let link = try SyncKey.linkKey(from: key)
-        guard links.contains(link.relationship), let entry = try ledger.link(link) else { return }
-        ledger.forget(link, sequence: entry.sequence)
-      }
-    }
+    if !links.isEmpty { try forgetLinks(sidecar) }
     // Others leave out what they have from here of what they send to the identity that it had.
     try ledger.beginIncarnation(access.environment.random)
     try ledger.readOthersAgain()
+  }
+
+  /// That a link was removed is not lost with the rows.
+  private func forgetLinks(_ sidecar: any SidecarKeeping) throws {
+    try sidecar.visitEntries(of: .links) { key, _ in
+      let link = try SyncKey.linkKey(from: key)
+      guard links.contains(link.relationship), let entry = try ledger.link(link),
+        entry.state.isMember
+      else { return }
+      ledger.forget(link, sequence: entry.sequence)
+    }
   }
 
   /// Rows that others get their keys from now on are rows of their own.

@@ -126,6 +126,26 @@ struct DroppedValuesTests {
     try await expectEqual(third)
   }
 
+  /// That is on record apart from the rows.
+  @Test func aLinkThatWasRemovedBeforeStaysRemoved() async throws {
+    let first = try await daemon()
+    try fill(first)
+    try await first.engine.wait(timeout: .patience)
+    try first.engine.pause()
+    try first.site.write { context in
+      let item = try first.site.find("Item", "k1", in: context)
+      item?.setValue(Set<ManagedObject>(), forKey: "tags")
+    }
+    try HistoryCapture(access: first.site.access).run()
+    try await first.close()
+    try migrate("local", to: Self.model(without: .tags))
+    try migrate("local", to: SampleModel.make())
+    let second = try await daemon()
+    let tags = try picture(second).map { $0.contains("[\"t") }
+    #expect(tags == [true, false, true, true])
+    try await expectEqual(second)
+  }
+
   /// Nothing has to travel once more where nothing was lost.
   @Test func aStoreThatSyncHasNotSeenKeepsNoTrace() async throws {
     let daemon = try Daemon("alone", in: scratch)

@@ -62,8 +62,13 @@ extension SimulationRun {
         let part = generator.pick(DroppedPart.allCases)
       else { return }
       if isLocal { await stopOwner(of: store) }
-      // As of a store that comes back from a backup of this moment, without that part.
-      forget(store, since: number)
+      // As of a store that comes back from a backup of this moment, without that part; history that sync has not read
+      // tells no more of it.
+      let captured = (try? store.captured()) ?? 0
+      let unread = logged.filter { $0.store == store.name && $0.transaction > captured }
+      let kept = logged
+      forget(store, since: unread.map(\.time).min() ?? number)
+      logged = kept
       try store.narrow(part)
       count("dropped and back")
       note("\(store.name) goes to a version without \(part.rawValue), and back")
