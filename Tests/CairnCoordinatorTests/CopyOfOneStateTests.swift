@@ -72,12 +72,12 @@ private final class InterruptedStore: FileStore, @unchecked Sendable {
         var removal = SaveChangesRequest()
         removal.links = [.init(relationship: things, owner: ids[0], added: [], removed: [ids[2]])]
         _ = try source.save(removal)
+        #expect(try source.members(of: things, owners: [ids[0]]).map(\.count) == [1])
       }
     }
     let copy = try coordinator.migratePersistentStore(
       source, to: URL(fileURLWithPath: folder.file("copy")), withType: FileStoreKind.typeName)
     #expect(InterruptedStore.interruption.withLock { $0 == nil })
-    #expect(try source.members(of: things, owners: [ids[0]]).map(\.count) == [1])
     let boxes = try #require(
       try copy.fetch(StoreFetchRequest(entity: box, includesSubentities: false)).snapshots)
     #expect(try copy.members(of: things, owners: boxes.map(\.objectID)).map(\.count) == [2])
