@@ -39,7 +39,8 @@ struct RecordEntry: Hashable, Sendable {
       state.registers = Registers(columns: row.columns)
       for (place, name) in row.columns.names.enumerated() {
         guard let value = row.values[place], let write = write(of: name) else { continue }
-        state.registers.set(place, overlay[name] ?? value, write)
+        // A row that shows something beside what waits was written since, past history perhaps.
+        state.registers.set(place, value == .null ? overlay[name] ?? value : value, write)
       }
     }
     for (name, value) in overlay where row?[name] == nil {

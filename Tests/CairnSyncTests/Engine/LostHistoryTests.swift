@@ -57,6 +57,53 @@ struct LostHistoryTests {
     #expect(paths == [scratch.url.appendingPathComponent(purged + ".sqlite").path])
   }
 
+  /// The reference that it replaces leads to what another store has deleted, so that no row shows it.
+  @Test func aReferenceInThePlaceOfAHiddenOneTravelsAllTheSame() async throws {
+    let scratch = try Scratch()
+    let nas = ReplicaConfiguration(
+      name: "nas", url: scratch.url.appendingPathComponent("nas.sqlite"))
+    func program(_ name: String, _ work: (SyncEngineTests.Daemon) throws -> Void) async throws {
+      let program = try SyncEngineTests.Daemon(name, in: scratch)
+      try work(program)
+      try await program.close()
+    }
+    func inStep() async throws {
+      let daemon = try SyncEngineTests.Daemon("local", in: scratch)
+      try daemon.engine.addReplica(nas)
+      for _ in 0..<2 { try await daemon.engine.wait(timeout: .patience) }
+      let report = try await daemon.engine.verify(name: "nas", timeout: .patience)
+      #expect(report.isEqual, "\(report.differences)")
+      try await daemon.close()
+    }
+    func setParent(_ parent: String, in program: SyncEngineTests.Daemon) throws {
+      try program.site.write { context in
+        let parent = try program.site.find("Item", parent, in: context)
+        try program.site.find("Item", "child", in: context)?.setValue(parent, forKey: "parent")
+      }
+    }
+    try await program("local") { try $0.insert(["child", "former", "later"]) }
+    try await inStep()
+    try await program("nas") { program in
+      try program.site.write { context in
+        try program.site.find("Item", "former", in: context).map(context.delete)
+      }
+    }
+    try await program("local") { try setParent("former", in: $0) }
+    try await inStep()
+    try await program("local") { program in
+      try setParent("later", in: program)
+      let history = try #require(program.site.store.capabilities.history)
+      #expect(try history.purgeHistory(before: .max, date: nil) > 0)
+    }
+    try await inStep()
+    let other = try SyncEngineTests.Daemon("nas", in: scratch)
+    #expect(
+      try other.site.picture() == [
+        "item child child nil ^later []", "item later later nil ^- []",
+      ])
+    try await other.close()
+  }
+
   /// When a record went of which history tells nothing is not known: what another store has written since is not
   /// lost, whether it was written before or after that.
   @Test func aLaterWriteElsewhereBringsBackWhatWentWithoutHistory() async throws {

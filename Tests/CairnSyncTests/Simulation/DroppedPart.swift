@@ -11,9 +11,7 @@ enum DroppedPart: String, CaseIterable, Sendable {
     }
     switch self {
     case .value: remove("value", "text", of: "Item")
-    case .number:
-      remove("other", of: "Item")
-      remove("other", of: "Leaf")
+    case .number: remove("other", of: "Item")
     case .parent: remove("parent", "children", of: "Item")
     case .tags:
       remove("tags", of: "Item")
