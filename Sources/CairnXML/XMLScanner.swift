@@ -185,6 +185,12 @@ package struct XMLScanner {
   /// The XML declaration must not name another encoding; other instructions mean nothing here.
   private mutating func instruction() throws {
     let start = position
+    if rules == .document {
+      _ = try name()
+      guard skipSpace() || bytes[position...].starts(with: "?>".utf8) else {
+        throw problem("the target of a processing instruction is no name")
+      }
+    }
     try skip(through: "?>", what: "processing instruction")
     let text = try string(start..<(position - 2))
     let target = text.prefix { !$0.isWhitespace }

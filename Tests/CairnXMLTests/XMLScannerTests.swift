@@ -79,6 +79,7 @@ import Testing
     "<a", "<a b=1/>", "<a b=\"1\" b=\"2\"/>", "<a b=\"<\"/>", "<a></b>", "</a>", "<a/><b/>", "text",
     "<a/>text", "<a>&b;</a>", "<a>&#0;</a>", "<a>&#xFFFF;</a>", "<a>\u{1}</a>", "<a>]]></a>",
     "<a b=\"1\"c=\"2\"/>", "<1/>", "<a><!-- -- --></a>", "<a><?xml version=\"1.0\"?></a>", "",
+    "<?a!b?><a/>", "<?a?b?><a/>", "<? a?><a/>",
     "<?xml?><a/>", "<?xml version=\"2\"?><a/>", "<?xml version='1.0' standalone=''?><a/>",
     "<!DOCTYPE a [<!ENTITY b \"c\">]><a/>", "<?xml version=\"1.0\" encoding=\"UTF-16\"?><a/>",
   ])
