@@ -43,7 +43,7 @@ public struct ReadOnlyStore: Sendable {
   /// - Throws: ``ReadOnlyStoreError``.
   public init(_ location: StoreLocation, using model: ManagedObjectModel) throws {
     try self.init(
-      url: location.url, type: location.type, options: location.options([:])
+      url: location.url, type: location.type, options: location.openingOptions()
     ) { _, _ in model }
   }
 

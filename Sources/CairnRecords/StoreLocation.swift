@@ -32,8 +32,8 @@ public struct StoreLocation: Sendable, Hashable {
   /// The place for people: a path, or the database with the schema.
   public var text: String { url.storePlace }
 
-  /// The options with others, which come first.
-  func options(_ others: [AnyHashable: Any]) -> [AnyHashable: Any] {
+  /// All options to open the store with; of an option that stands in both, that of `others` counts.
+  func openingOptions(_ others: [AnyHashable: Any] = [:]) -> [AnyHashable: Any] {
     others.merging(options.map { ($0.key as AnyHashable, $0.value as Any) }) { other, _ in other }
   }
 }

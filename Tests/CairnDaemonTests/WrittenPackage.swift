@@ -13,6 +13,18 @@ struct WrittenPackage {
     try makeCurrent(current)
   }
 
+  /// The text of an entity `Item` with optional strings; `new=old` is one under a new name.
+  static func item(_ attributes: String...) -> String {
+    let all = attributes.map {
+      let names = $0.split(separator: "=")
+      let former = names.count > 1 ? "elementID=\"\(names[1])\" " : ""
+      return """
+        <attribute name="\(names[0])" \(former)optional="YES" attributeType="String"/>
+        """
+    }
+    return "<entity name=\"Item\">\(all.joined())</entity>"
+  }
+
   func add(_ name: String, _ entities: String) throws {
     let folder = "\(path)/\(name).xcdatamodel"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

@@ -5,11 +5,12 @@ import Foundation
 /// Copies everything from one open store into another, empty one, whatever their kinds.
 ///
 /// Objects get IDs of the new store. Rows are written in groups; links that no to-one slot carries
-/// follow when all rows are there. Of a store that keeps states of itself one is read, whatever other programs commit.
+/// follow when all rows are there. From a store with query generations it reads a single one, whatever other programs
+/// commit meanwhile.
 struct StoreCopying {
   private let source: PersistentStore
   private let destination: PersistentStore
-  /// What is read; nil for the store as it is.
+  /// The generation to read; nil for the store as it is.
   private let state: (any StoreGeneration)?
   private static let groupSize = 5_000
 

@@ -220,7 +220,7 @@ struct StoreModelChange: Sendable {
 
   /// Other processes that have the store open, by their names; a daemon on it by its unit, where it has one.
   ///
-  /// None of a database: whoever has it open looks at its version in each transaction.
+  /// None of a database: each Cairn store that has it open looks at its version in each transaction.
   var users: [String] {
     if !location.isFile { return [] }
     let file = location.url.resolvingSymlinksInPath().path

@@ -60,7 +60,7 @@ struct SchemaMigration {
     try noteLosses()
   }
 
-  /// Keeps for sync what is dropped.
+  /// Writes down for sync the names that this migration drops.
   private func noteLosses() throws {
     let names = MigrationLoss(plan.difference).names
     if names.isEmpty { return }

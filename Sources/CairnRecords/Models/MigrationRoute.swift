@@ -67,7 +67,7 @@ public struct MigrationRoute {
   private static func version(
     of location: StoreLocation, target: Version, package: ModelVersions, given: ModelVersions?
   ) throws -> Version {
-    let (place, options) = (location.text, location.options([:]))
+    let (place, options) = (location.text, location.openingOptions())
     let metadata: [String: Any]
     do {
       metadata = try PersistentStoreCoordinator.metadataForPersistentStore(

@@ -73,8 +73,8 @@ public struct VersionMigration {
 
   /// What each step of the way would do; up to the first that cannot be done.
   ///
-  /// The second step and those after it are tried out on a copy, which is removed; of a database, which is not copied, only
-  /// the first is told.
+  /// The method tries the steps before the last on a copy, which it removes. It does not copy a database, and returns
+  /// the plan of the first step alone.
   ///
   /// - Parameter progress: Called with 0 to 1 while that is done, on any thread.
   /// - Throws: `ReadOnlyStoreError` or `CoreDataError` for a store that cannot be read or copied.
@@ -115,13 +115,7 @@ public struct VersionMigration {
   /// - Parameter progress: Called with 0 to 1, on any thread.
   /// - Throws: `CoreDataError`; the store is as it was then, a database maybe of a version on the way.
   public func run(progress: @escaping @Sendable (Double) -> Void) throws {
-    if route.steps.count == 1 || !location.isFile {
-      let steps = Double(route.steps.count)
-      for (index, step) in route.steps.enumerated() {
-        try migrate(url, step) { progress((Double(index) + $0) / steps) }
-      }
-      return
-    }
+    if route.steps.count == 1 || !location.isFile { return try takeSteps(at: url, progress) }
     let folder = try MigrationFolder(for: url)
     defer { folder.remove() }
     let copy = folder.url.appendingPathComponent(url.lastPathComponent)
@@ -132,12 +126,18 @@ public struct VersionMigration {
     let hold = try kind.hold(url, for: copy, options: options)
     defer { hold?.release() }
     try Self.copy(url, to: copy, ofType: location.type, model: route.old.model)
-    let steps = Double(route.steps.count)
-    for (index, step) in route.steps.enumerated() {
-      try migrate(copy, step) { progress((Double(index) + $0) / steps) }
-    }
+    try takeSteps(at: copy, progress)
     if let hold { return try hold.replace() }
     try kind.replace(at: url, withStoreAt: copy, options: options)
+  }
+
+  private func takeSteps(
+    at place: URL, _ progress: @escaping @Sendable (Double) -> Void
+  ) throws {
+    let steps = Double(route.steps.count)
+    for (index, step) in route.steps.enumerated() {
+      try migrate(place, step) { progress((Double(index) + $0) / steps) }
+    }
   }
 
   private func migrate(
@@ -149,7 +149,7 @@ public struct VersionMigration {
       StoreOptionKey.sqlitePragmas: ["synchronous": "FULL"],
       StoreOptionKey.migrationProgress: progress,
     ]
-    var options = location.options(self.options.merging(own) { $1 })
+    var options = location.openingOptions(self.options.merging(own) { $1 })
     if let mapping = step.mapping?.model {
       options[StoreOptionKey.migrationMappingModels] = [mapping]
     }

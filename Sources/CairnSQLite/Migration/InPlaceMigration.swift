@@ -36,7 +36,7 @@ struct InPlaceMigration {
     pulse.advance(to: 1)
   }
 
-  /// Keeps for sync what is dropped.
+  /// Writes down for sync the names that this migration drops.
   private func noteLosses(_ connection: SQLiteConnection) throws {
     let names = MigrationLoss(plan.difference).names
     let sidecar = SidecarTables(connection: connection)

@@ -6,7 +6,7 @@ import Foundation
 /// A migration keeps it in the sidecar of a store that sync has written to, until sync takes it up.
 public struct MigrationTrace: Hashable, Sendable {
   /// Entities (`Person`) and properties (`Person.name`), as they were called when they were dropped.
-  public private(set) var names: Set<String>
+  public let names: Set<String>
 
   public init(_ names: some Sequence<String>) { self.names = Set(names) }
 

@@ -81,7 +81,7 @@ extension Ledger {
     put(SyncKey.record(id), entry.encoded, decoded: entry)
   }
 
-  /// Forgets a record that never left this store.
+  /// Forgets a record: one that never left this store, or one whose values a migration has dropped.
   func forget(_ id: RecordID, sequence: UInt64) {
     put(SyncKey.record(id), nil)
     put(SyncKey.change(sequence, record: id), nil)
@@ -192,7 +192,7 @@ extension Ledger {
     put(SyncKey.cursor(source), cursor.encoded)
   }
 
-  /// Has all be read once more that has been read from other stores.
+  /// Has sync read once more all that it has read from other stores.
   func readOthersAgain() throws {
     let cursors = try store.capabilities.sidecar?.sidecarEntries(
       of: SyncMap.cursors.rawValue, from: nil, to: nil, limit: 0)

@@ -5,7 +5,7 @@ import Foundation
 ///
 /// What others still have of it comes back: as undefined properties where the model lacks it now, and into the rows
 /// where the names have come back meanwhile. Otherwise the writes on record would say that the store has had those
-/// values, and the stores were called in step without being equal. To the others it is a store that went back in time.
+/// values, and ``SyncEngine`` would call stores in step that differ. The others meet a store that went back in time.
 struct SchemaLosses {
   private let access: StoreAccess
   private let ledger: Ledger
@@ -40,7 +40,18 @@ struct SchemaLosses {
     }
   }
 
-  var isEmpty: Bool { entities.isEmpty && properties.isEmpty }
+  /// By entity, the lost properties that the model has again; where they had no write of their own, ``SchemaUpgrade``
+  /// adds them anew.
+  var restored: [String: Set<String>] {
+    var restored: [String: Set<String>] = [:]
+    for (entity, names) in properties {
+      guard let columns = access.schema.entities[entity]?.names else { continue }
+      restored[entity] = names.filter { columns.place(of: $0) != nil }
+    }
+    return restored
+  }
+
+  private var isEmpty: Bool { entities.isEmpty && properties.isEmpty }
 
   func forget() throws {
     guard !isEmpty, let sidecar = access.store.capabilities.sidecar else { return }
@@ -50,7 +61,7 @@ struct SchemaLosses {
       if entities.contains(entry.entity) {
         ledger.forget(id, sequence: entry.sequence)
       } else if let lost = properties[entry.entity] {
-        let left = entry.forgetting(lost, isThere: access.schema.entities[entry.entity]?.names)
+        let left = entry.forgetting(lost)
         if left != entry { ledger.setRecordQuietly(id, left) }
       }
     }
@@ -72,7 +83,7 @@ struct SchemaLosses {
     }
   }
 
-  /// Rows that others get their keys from now on are rows of their own.
+  /// Rows that get the keys of those from now on are rows of their own.
   private func forgetRows(_ sidecar: any SidecarKeeping) throws {
     try sidecar.visitEntries(of: .ids) { key, value in
       let id = try SyncKey.identity(RecordID.self, in: value)
@@ -82,13 +93,11 @@ struct SchemaLosses {
 }
 
 extension RecordEntry {
-  /// Without the writes of values that are gone; one that is kept beside the row is not.
-  ///
-  /// - Parameter columns: What rows have: there, an empty value is as a migration fills it in.
-  fileprivate func forgetting(_ names: Set<String>, isThere columns: ColumnNames?) -> RecordEntry {
+  /// With writes of lost values as a migration fills them in; what is kept beside the row is not lost.
+  fileprivate func forgetting(_ names: Set<String>) -> RecordEntry {
     var entry = self
-    for name in names where overlay[name] == nil {
-      entry.writes[name] = columns?.place(of: name) == nil ? nil : .filledIn
+    for name in names where overlay[name] == nil && writes[name] != nil {
+      entry.writes[name] = .filledIn
     }
     return entry
   }

@@ -16,9 +16,11 @@ struct SchemaUpgrade {
         let old = try SchemaNames(decoding: stored)
         let translation = SchemaTranslation(from: old, to: access.schema)
         if translation.renames { try rename(translation, ledger) }
-        try add(translation, ledger)
         let dropped = translation.removed.union(ledger.dropped?.names ?? [])
-        try SchemaLosses(dropped, old, translation, access, ledger).forget()
+        let losses = SchemaLosses(dropped, old, translation, access, ledger)
+        try add(
+          translation.added.mapValues(Set.init).merging(losses.restored) { $0.union($1) }, ledger)
+        try losses.forget()
         ledger.put(SyncKey.reconsider, Data())
       }
       ledger.put(MigrationTrace.key, nil)
@@ -29,15 +31,14 @@ struct SchemaUpgrade {
     throw StoreAccess.contention(access.store)
   }
 
-  private func add(_ translation: SchemaTranslation, _ ledger: Ledger) throws {
-    if translation.added.isEmpty { return }
+  /// Has the ledger complete records with these properties as a migration fills them in.
+  private func add(_ properties: [String: Set<String>], _ ledger: Ledger) throws {
+    if properties.values.allSatisfy(\.isEmpty) { return }
     var additions = ledger.additions
-    for (entity, properties) in translation.added {
-      for property in properties {
-        additions.byEntity[entity, default: []].removeAll { $0.property == property }
-        additions.byEntity[entity, default: []].append(
-          .init(property: property, sequence: ledger.head.sequence))
-      }
+    for (entity, names) in properties {
+      var others = additions.byEntity[entity, default: []].filter { !names.contains($0.property) }
+      others += names.sorted().map { .init(property: $0, sequence: ledger.head.sequence) }
+      additions.byEntity[entity] = others
     }
     ledger.put(SyncKey.additions, additions.encoded)
   }

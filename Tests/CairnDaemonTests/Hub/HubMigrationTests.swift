@@ -15,19 +15,13 @@ import Testing
   /// The other version drops the label and adds a value; the late one renames it twice, by way of the one between.
   init() throws {
     hub = try HubDaemons()
-    func item(_ attributes: String...) -> String {
-      let all = attributes.map {
-        "<attribute name=\($0) optional=\"YES\" attributeType=\"String\"/>"
-      }
-      return "<entity name=\"Item\">\(all.joined())</entity>"
-    }
     package = try WrittenPackage(
       hub.folder.file("Box.xcdatamodeld"), current: "First",
       [
-        ("First", item(#""label""#, #""kind""#)), ("Other", item(#""kind""#, #""more""#)),
-        ("Bare", item(#""kind""#)),
-        ("Between", item(#""title" elementID="label""#, #""kind""#)),
-        ("Late", item(#""heading" elementID="title""#, #""kind""#)),
+        ("First", WrittenPackage.item("label", "kind")),
+        ("Other", WrittenPackage.item("kind", "more")), ("Bare", WrittenPackage.item("kind")),
+        ("Between", WrittenPackage.item("title=label", "kind")),
+        ("Late", WrittenPackage.item("heading=title", "kind")),
       ])
   }
 

@@ -18,17 +18,11 @@ import Testing
   /// The bare version drops the label, the wide one adds a value.
   init() throws {
     folder = try TemporaryFolder()
-    func item(_ names: String...) -> String {
-      let attributes = names.map {
-        "<attribute name=\"\($0)\" optional=\"YES\" attributeType=\"String\"/>"
-      }
-      return "<entity name=\"Item\">\(attributes.joined())</entity>"
-    }
     package = try WrittenPackage(
       folder.file("Box.xcdatamodeld"), current: "First",
       [
-        ("First", item("label", "kind")), ("Bare", item("kind")),
-        ("Wide", item("label", "kind", "more")),
+        ("First", WrittenPackage.item("label", "kind")), ("Bare", WrittenPackage.item("kind")),
+        ("Wide", WrittenPackage.item("label", "kind", "more")),
       ])
   }
 

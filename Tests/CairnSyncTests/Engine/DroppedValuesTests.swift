@@ -34,26 +34,24 @@ struct DroppedValuesTests {
   private func file(_ name: String) -> URL { scratch.url.appendingPathComponent("\(name).sqlite") }
 
   private func fill(_ daemon: Daemon) throws {
-    try daemon.insert((0..<4).map { "k\($0)" })
-    for number in 0..<4 { try daemon.tag("k\(number)", with: "t\(number % 2)") }
+    try daemon.insertFamily(of: 4)
     try daemon.site.write { context in
       let item = try daemon.site.find("Item", "k0", in: context)
-      let child = try daemon.site.find("Item", "k1", in: context)
-      child?.setValue(item, forKey: "parent")
-      child?.setValue("changed", forKey: "value")
       _ = try daemon.site.insert("Part", ["key": "p", "item": item as Any], in: context)
     }
   }
 
   /// Brings a file to a version without a daemon, as an operator or another program does.
-  private func migrate(_ name: String, to model: ManagedObjectModel) throws {
+  private func migrate(
+    _ name: String, from old: ManagedObjectModel = SampleModel.make(), to model: ManagedObjectModel
+  ) throws {
     let coordinator = PersistentStoreCoordinator(
       managedObjectModel: model, storeKinds: [SQLiteStoreKind()])
     let store = try coordinator.addPersistentStore(
       ofType: StoreTypeName.sqlite, configurationName: nil, at: file(name),
       options: [
         StoreOptionKey.migrateAutomatically: true, StoreOptionKey.inferMappingModel: true,
-        StoreOptionKey.migrationSourceModels: [SampleModel.make()],
+        StoreOptionKey.migrationSourceModels: [old],
       ])
     try coordinator.remove(store)
   }
@@ -120,6 +118,37 @@ struct DroppedValuesTests {
     let third = try await daemon()
     #expect(try picture(third) == before)
     #expect(try third.site.picture().contains("tag meanwhile nil"))
+    try await expectEqual(third)
+  }
+
+  /// Most of its values are as that migration filled them in.
+  @Test func anAttributeThatAMigrationHadAddedComesBackAsItWas() async throws {
+    let first = try await daemon()
+    try fill(first)
+    try await first.engine.wait(timeout: .patience)
+    try await first.close()
+    let second = try await daemon(SampleModel.make(.newer))
+    try second.site.write { context in
+      try second.site.find("Item", "k1", in: context)?.setValue("more", forKey: "extra")
+    }
+    try await second.engine.wait(timeout: .patience)
+    try await second.close()
+    try migrate("local", from: SampleModel.make(.newer), to: SampleModel.make())
+    let alone = try Daemon("local", in: scratch)
+    _ = try alone.site.access.ledger()
+    try await alone.close()
+    let third = try await daemon(SampleModel.make(.newer))
+    try await third.engine.wait(timeout: .patience)
+    let ledger = try third.site.access.ledger()
+    try third.site.write { context in
+      for item in try third.site.all("Item", in: context) {
+        let isChanged = item.value(forKey: "key") as? String == "k1"
+        #expect(item.value(forKey: "extra") as? String == (isChanged ? "more" : nil))
+        let record = try ledger.recordID(for: item.objectID).flatMap { try ledger.record($0) }
+        let write = try #require(record?.write(of: "extra"))
+        #expect((write == .filledIn) != isChanged, "nobody wrote that there is none")
+      }
+    }
     try await expectEqual(third)
   }
 

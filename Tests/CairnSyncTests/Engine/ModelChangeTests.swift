@@ -56,20 +56,9 @@ struct ModelChangeTests {
     try await daemon.close()
   }
 
-  private func fill(_ daemon: Daemon) throws {
-    try daemon.insert((0..<6).map { "k\($0)" })
-    for number in 0..<6 { try daemon.tag("k\(number)", with: "t\(number % 2)") }
-    try daemon.site.write { context in
-      let parent = try daemon.site.find("Item", "k0", in: context)
-      let child = try daemon.site.find("Item", "k1", in: context)
-      child?.setValue(parent, forKey: "parent")
-      child?.setValue("changed", forKey: "value")
-    }
-  }
-
   @Test func whatAMigrationFillsInIsTheSameWriteInAllStores() async throws {
     let scratch = try Scratch()
-    try await sync(SampleModel.make(), in: scratch) { try fill($0) }
+    try await sync(SampleModel.make(), in: scratch) { try $0.insertFamily(of: 6) }
     try await sync(Self.grown(), in: scratch) { daemon in
       // Nothing has to travel because of the migration alone.
       let counters = try daemon.engine.status().replicas.first?.counters
@@ -90,7 +79,7 @@ struct ModelChangeTests {
 
   @Test func renamedEntitiesPropertiesAndLinksKeepTheirRecords() async throws {
     let scratch = try Scratch()
-    try await sync(SampleModel.make(), in: scratch) { try fill($0) }
+    try await sync(SampleModel.make(), in: scratch) { try $0.insertFamily(of: 6) }
     try await sync(Self.renamed(), in: scratch) { daemon in
       let status = try daemon.engine.status().replicas.first
       #expect(status?.counters.recordsPushed == 0 && status?.counters.recordsPulled == 0)
@@ -121,7 +110,7 @@ struct ModelChangeTests {
 
   @Test func aDeleteAfterARenameTravels() async throws {
     let scratch = try Scratch()
-    try await sync(SampleModel.make(), in: scratch) { try fill($0) }
+    try await sync(SampleModel.make(), in: scratch) { try $0.insertFamily(of: 6) }
     try await sync(Self.renamed(), in: scratch) { daemon in
       try daemon.site.write { context in
         let request = FetchRequest<ManagedObject>(entityName: "Badge")

@@ -72,6 +72,17 @@ struct SyncEngineTests {
       }
     }
 
+    /// Makes items (`k0`, …) with tags, the second one a child of the first, with a value that was changed.
+    func insertFamily(of count: Int) throws {
+      try insert((0..<count).map { "k\($0)" })
+      for number in 0..<count { try tag("k\(number)", with: "t\(number % 2)") }
+      try site.write { context in
+        let child = try site.find("Item", "k1", in: context)
+        child?.setValue(try site.find("Item", "k0", in: context), forKey: "parent")
+        child?.setValue("changed", forKey: "value")
+      }
+    }
+
     /// A daemon with a record and the replica `nas`, which is in step, and the replica's file.
     static func withReplica(
       in scratch: Scratch

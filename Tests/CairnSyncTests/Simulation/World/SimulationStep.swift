@@ -8,7 +8,7 @@ struct SimulationStep: Hashable, Sendable, CustomStringConvertible {
     case write, turns, advance
     case die, start, stop, upgrade, interrupt
     case trouble, heal, backUp, restore, exchange, takeAway, bringBack, lose
-    /// A file is brought to a version that drops values, and back.
+    /// Another program migrates a file to a version without some of its values, and back.
     case narrow
     case clock, clockRight, purge, purgeBySync, redirect
     case wait, verify, pause, resume
