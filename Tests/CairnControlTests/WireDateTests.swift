@@ -11,6 +11,15 @@ import Testing
     #expect(WireDate.text(Date(timeIntervalSince1970: -1)) == "1969-12-31T23:59:59.000Z")
   }
 
+  @Test func momentsToTheMillisecondHaveThreeDigits() {
+    for millisecond in UInt64(0)..<1000 {
+      let moment = WireDate(milliseconds: 1_795_942_744_000 + millisecond)
+      let digits = String(1000 + millisecond).dropFirst()
+      #expect(WireDate.text(moment.date) == "2026-11-29T08:59:04.\(digits)Z")
+      #expect(moment.milliseconds == 1_795_942_744_000 + millisecond)
+    }
+  }
+
   @Test func everyDateComesBackBitForBit() {
     var generator = SystemRandomNumberGenerator()
     for _ in 0..<2000 {

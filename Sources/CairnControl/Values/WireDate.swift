@@ -11,11 +11,20 @@ public struct WireDate: Sendable, Hashable, Codable, Comparable {
   /// Wraps a moment.
   public init(_ date: Date) { self.date = date }
 
-  /// This moment, to the millisecond.
-  public static var now: WireDate {
-    let seconds = Date().timeIntervalSinceReferenceDate
-    return WireDate(Date(timeIntervalSinceReferenceDate: (seconds * 1000).rounded() / 1000))
+  /// - Parameter milliseconds: Since 1970.
+  public init(milliseconds: UInt64) {
+    // `Date` counts from 2001: by way of seconds since 1970 it would not be what its text with three digits reads as.
+    let since2001 = Double(milliseconds) - Double(Self.secondsFrom1970To2001 * 1000)
+    self.init(Date(timeIntervalSinceReferenceDate: since2001 / 1000))
   }
+
+  /// Milliseconds since 1970; 0 for earlier dates.
+  public var milliseconds: UInt64 {
+    UInt64(max(0, (date.timeIntervalSince1970 * 1000).rounded()))
+  }
+
+  /// This moment, to the millisecond.
+  public static var now: WireDate { WireDate(milliseconds: WireDate(Date()).milliseconds) }
 
   public static func < (left: WireDate, right: WireDate) -> Bool { left.date < right.date }
 

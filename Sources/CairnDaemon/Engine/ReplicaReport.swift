@@ -4,15 +4,6 @@ import CairnControl
 import CairnSync
 import Foundation
 
-extension WireDate {
-  init(milliseconds: UInt64) {
-    self.init(Date(timeIntervalSince1970: Double(milliseconds) / 1000))
-  }
-
-  /// Milliseconds since 1970; 0 for earlier dates.
-  var milliseconds: UInt64 { UInt64(max(0, (date.timeIntervalSince1970 * 1000).rounded())) }
-}
-
 /// Says of one replica what is known of it, and no more.
 struct ReplicaReport {
   let replica: LinkStatus
@@ -131,7 +122,7 @@ struct ReplicaReport {
 
   private var differing: [StatusWait] {
     guard let known = replica.differences else { return [] }
-    let date = WireDate.text(WireDate(milliseconds: known.found).date) ?? "?"
+    let date = Readable.moment(WireDate(milliseconds: known.found))
     return [
       StatusWait(
         kind: .differences, count: known.count,

@@ -126,7 +126,9 @@ struct Verification: Sendable {
     let findings = try await Blocking.run {
       try local.capabilities.integrity?.verifyIntegrity() ?? []
     }
-    group.health.noteVerified(findings)
+    // A file from the past is whole: the status has that it lacks commits, and the hint for it.
+    let known = Set(local.capabilities.failures?.findings ?? [])
+    group.health.noteVerified(findings.filter { !known.contains($0) })
     group.figures.checked(StoreReference.localName, found: findings.count)
     return findings
   }

@@ -26,6 +26,8 @@ import Testing
     #expect(status.local?.problem == problem)
     let verified = try await daemon.ctl("verify")
     #expect(verified.code == 1 && verified.output.contains("log was cut short"), "\(verified)")
+    let later = try daemon.status()
+    #expect(later.problems == [problem] && later.local?.state == .open, "the file is whole")
     #expect(await daemon.stop() == 0)
   }
 }
