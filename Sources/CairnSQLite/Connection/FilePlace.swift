@@ -62,6 +62,13 @@ struct FilePlace: Equatable {
     if File(path) != database { throw Self.lost(path) }
   }
 
+  /// - Throws: 134070 when the log is not the one that was opened, which names the file where that is another, too.
+  func checkLog(_ path: String) throws {
+    guard hasLostLog else { return }
+    try check(path)
+    throw RemovedLog.failure(path)
+  }
+
   /// Whether the log, or its index, was removed or replaced: no other program reads what is written to it, and it ends
   /// with the last connection.
   var hasLostLog: Bool { log?.isLost == true || index?.isLost == true }

@@ -68,6 +68,6 @@ struct RemovedLog {
     CoreDataError(
       .persistentStoreOperation,
       "The write-ahead log of the store at \(path) was removed or replaced under it. The store is to be closed and "
-        + "opened again.", userInfo: [NSFilePathErrorKey: path])
+        + "opened again, as a restart does.", userInfo: [NSFilePathErrorKey: path])
   }
 }

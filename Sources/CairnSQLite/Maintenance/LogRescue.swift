@@ -17,7 +17,9 @@ extension SQLiteStore: PlaceChecking {
   /// - Throws: 134070 when the log is not the one that the store has opened: its connections read what others write
   ///   there as if it were their own.
   func checkLog() throws {
-    if hasLostLog { throw failure ?? RemovedLog.failure(path) }
+    guard let place = state.withLock({ $0.place }), place.hasLostLog else { return }
+    if let failure { throw failure }
+    try place.checkLog(path)
   }
 
   /// Whether the log was removed or replaced since the store was opened, so that it must not be moved into the file

@@ -30,7 +30,7 @@ final class SnapshotCheck: Sendable {
   func check(_ connection: SQLiteConnection) throws {
     let schema = Result { try connection.integer("PRAGMA schema_version") }
     // What others begin from here on is not seen in this transaction.
-    if place?.hasLostLog == true { throw RemovedLog.failure(path) }
+    try place?.checkLog(path)
     guard let number = try schema.get(),
       number != known.load(ordering: .relaxed)
     else { return }

@@ -54,6 +54,23 @@ struct RemovedLogTests {
     }
   }
 
+  /// As by who puts a backup in its place: there is more to do than to open the store again.
+  @Test func whereTheFileWasReplacedTooTheErrorSaysSo() throws {
+    let fixture = try StoreFixture()
+    try Self.row(fixture, "kept")
+    let aside = fixture.url.path + ".aside"
+    try FileManager.default.moveItem(atPath: fixture.url.path, toPath: aside)
+    try FileManager.default.copyItem(atPath: aside, toPath: fixture.url.path)
+    try Self.removeLog(of: fixture.url)
+    let looks: [() throws -> Void] = [
+      { _ = try self.companies(in: fixture.store) }, { try Self.row(fixture, "lost") },
+    ]
+    for look in looks {
+      let error = #expect(throws: CoreDataError.self) { try look() }
+      #expect(error?.message.contains("Put that file back") == true, "\(error?.message ?? "")")
+    }
+  }
+
   @Test(.timeLimit(.minutes(10)))
   func theStoreIsNotOpenedWhileAnotherProgramGoesOnInIt() async throws {
     let fixture = try StoreFixture()
