@@ -12,6 +12,8 @@ package struct LocalReading: Sendable {
   let sequence: UInt64
   /// Transactions that were not captured yet.
   let uncaptured: Int
+  /// When the oldest of them was committed, in milliseconds since 1970; nil for none, and where history is gone.
+  let uncapturedSince: UInt64?
   /// By name, what is kept about the stores that are served from this one.
   let readers: [String: ReaderNote]
 }
@@ -56,7 +58,8 @@ extension SyncEngine {
     let count = uncaptured.flatMap { $0.isLost ? nil : $0.transactions.count }
     return LocalReading(
       transaction: newest, sequence: head.sequence,
-      uncaptured: count ?? 1, readers: try local.readersByName())
+      uncaptured: count ?? 1, uncapturedSince: uncaptured?.transactions.first?.milliseconds,
+      readers: try local.readersByName())
   }
 
   /// The status with what was read of the local store; all else is as it is now.
@@ -69,8 +72,6 @@ extension SyncEngine {
         let lag = life.pushedTo.map {
           Int(clamping: reading.sequence - min($0, reading.sequence)) + reading.uncaptured
         }
-        let behind = (lag ?? 0) > 0
-        let seconds = life.lastPass.map { now > $0 ? Double(now - $0) / 1000 : 0 } ?? 0
         let reader = reading.readers[link.configuration.name]
         let isExpired =
           reader.map {
@@ -79,10 +80,25 @@ extension SyncEngine {
         return LinkStatus(
           configuration: link.configuration, phase: life.phase, phaseSince: life.phaseSince,
           lagTransactions: lag,
-          lagSeconds: behind ? seconds : 0, firstSyncProgress: life.firstSync,
+          lagSeconds: lag == 0 ? 0 : lagSeconds(of: life, reading, now),
+          firstSyncProgress: life.firstSync,
           lastPass: life.lastPass, lastError: life.lastError, counters: life.counters,
           held: life.held, differences: life.differences, storeID: link.store?.identifier,
           expiredSince: isExpired ? reader?.heard : nil)
       })
+  }
+
+  /// How long the oldest change that a replica lacks may have been there; nil where nothing tells.
+  private func lagSeconds(
+    of life: LinkLife, _ reading: LocalReading, _ now: UInt64
+  ) -> Double? {
+    let arrival = life.pushedTo.flatMap { position in
+      reading.sequence > position
+        ? local.arrivals?.time(after: position) : reading.uncapturedSince
+    }
+    // What the last pass has seen is not behind.
+    return [arrival, life.lastPass].compactMap(\.self).max().map {
+      now > $0 ? Double(now - $0) / 1000 : 0
+    }
   }
 }

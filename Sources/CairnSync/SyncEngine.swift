@@ -62,7 +62,7 @@ public final class SyncEngine: Sendable {
       schema: try SyncSchema(
         model: model, defaultPolicy: configuration.deleteConflicts,
         policies: configuration.deleteConflictsByEntity),
-      environment: environment, configuration: configuration)
+      environment: environment, configuration: configuration, arrivals: ChangeArrivals())
     _ = try self.local.history()
     _ = try self.local.ledger()
     watch.engine = self

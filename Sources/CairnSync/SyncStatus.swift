@@ -56,8 +56,8 @@ public struct LinkStatus: Sendable, Hashable {
   /// Changes of the local store that the replica does not have, in transactions; nil until the
   /// first pass, and for a replica that is only read.
   public let lagTransactions: Int?
-  /// How long the oldest of them may have been waiting; 0 when there is none.
-  public let lagSeconds: Double
+  /// How long the oldest of them may have been waiting; 0 when there is none, nil where nothing tells.
+  public let lagSeconds: Double?
   /// The first copy to the replica, while it runs: 0…1.
   public let firstSyncProgress: Double?
   /// When the last complete pass ended, in milliseconds since 1970.

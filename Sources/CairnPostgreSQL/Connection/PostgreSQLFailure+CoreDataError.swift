@@ -118,7 +118,8 @@ extension PostgreSQLFailure {
     case SQLState.unknownTable, SQLState.unknownColumn, SQLState.unknownSchema:
       return (
         .persistentStoreIncompatibleSchema,
-        "The schema is not as the store left it: another program changed or removed what is named."
+        "The schema is not as the store left it: another program changed or removed what is named. "
+          + "Put that back, or restore the schema from a backup."
       )
     case SQLState.damagedData, SQLState.damagedIndex:
       return (

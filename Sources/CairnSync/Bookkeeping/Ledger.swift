@@ -40,6 +40,12 @@ final class Ledger {
   private var base: SyncHead
   private let random: () -> UInt64
   var head: SyncHead
+  /// When the oldest of what it takes up was written, in milliseconds since 1970; nil for now.
+  var oldestWrite: UInt64?
+  /// The numbers of the change order that its commit gives; nil for none.
+  var newNumbers: ClosedRange<UInt64>? {
+    head.sequence > base.sequence ? base.sequence + 1...head.sequence : nil
+  }
   /// Up to which transaction only sync has written, for certain.
   ///
   /// Apart from the head: that others have captured meanwhile, or passed over, does not contradict it.

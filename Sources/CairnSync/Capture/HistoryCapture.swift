@@ -187,9 +187,8 @@ struct CaptureWork {
     guard !changes.isEmpty else { return }
     self.transaction = transaction
     defer { self.transaction = nil }
-    // The date comes out of a file, where it can be anything.
-    let milliseconds = UInt64(
-      min(max(0, transaction.date.timeIntervalSince1970 * 1000), 0x1p47))
+    let milliseconds = transaction.milliseconds
+    ledger.oldestWrite = min(ledger.oldestWrite ?? .max, milliseconds)
     let stamp = ledger.tick(milliseconds: milliseconds, limit: access.latestCredibleTime)
     ledger.head.sequence += 1
     if try takeNew(changes, stamp) { return }
@@ -383,4 +382,9 @@ extension Set<String> {
     }
     return false
   }
+}
+
+extension HistoryTransactionRecord {
+  /// When it was committed, in milliseconds since 1970: the date comes out of a file, where it can be anything.
+  var milliseconds: UInt64 { UInt64(min(max(0, date.timeIntervalSince1970 * 1000), 0x1p47)) }
 }

@@ -10,6 +10,8 @@ struct StoreAccess: Sendable {
   let configuration: SyncConfiguration
   /// What the running step has read; nil outside of passes.
   var headCache: HeadCache?
+  /// Told of what arrives in the store; nil where nobody asks when that was.
+  var arrivals: ChangeArrivals?
 
   /// The bookkeeping in the names of the model, as of now or of earlier in the same step.
   func ledger() throws -> Ledger {
@@ -196,7 +198,7 @@ struct StoreAccess: Sendable {
       case .sidecarChanged, .conflicts, .constraintViolations, .rowKeysTaken: return false
       }
     }
-    return isRebased ? try commit(ledger, by: save) : try save(ledger.operations())
+    return isRebased ? try commit(ledger, by: save) : try attempt(ledger, save)
   }
 
   /// Commits a ledger by a save of the caller's, behind what others have committed meanwhile.
@@ -206,16 +208,26 @@ struct StoreAccess: Sendable {
   /// - Returns: False when it has to be planned anew.
   func commit(_ ledger: Ledger, by save: ([SidecarOperation]) throws -> Bool) throws -> Bool {
     defer { headCache?.forget() }
-    if try save(ledger.operations()) { return true }
+    if try attempt(ledger, save) { return true }
     // No other writer gets in between the look at what has changed and the save, so that this does not go on
     // for as long as others write.
     return try holdingWrites {
       for _ in 0..<Self.attempts {
         guard try ledger.rebase() else { return false }
-        if try save(ledger.operations()) { return true }
+        if try attempt(ledger, save) { return true }
       }
       return false
     }
+  }
+
+  private func attempt(
+    _ ledger: Ledger, _ save: ([SidecarOperation]) throws -> Bool
+  ) throws -> Bool {
+    guard try save(ledger.operations()) else { return false }
+    if let arrivals, let numbers = ledger.newNumbers {
+      arrivals.note(numbers, at: min(ledger.oldestWrite ?? .max, environment.now()))
+    }
+    return true
   }
 
   /// Runs work while the store holds other writers up, where it can.

@@ -27,10 +27,10 @@ struct AuthorshipSearch {
     if let found {
       return .transaction(
         number: found.number, author: found.author, context: found.contextName,
-        process: found.processID, date: Self.milliseconds(found.date))
+        process: found.processID, date: found.milliseconds)
     }
     let oldest = try member.access.history().readHistory(HistoryReadRequest(limit: 1)).first
-    if let oldest, Self.milliseconds(oldest.date) <= time, try isScanned(deed, member) {
+    if let oldest, oldest.milliseconds <= time, try isScanned(deed, member) {
       return .nobody
     }
     return .gone
@@ -53,7 +53,7 @@ struct AuthorshipSearch {
     while true {
       let page = try history.readHistory(request)
       for transaction in page where transaction.author != SyncConfiguration.author {
-        let made = Self.milliseconds(transaction.date)
+        let made = transaction.milliseconds
         if made > time + margin { return found }
         if made == time, transaction.changes.contains(where: touches) { found = transaction }
       }
@@ -88,7 +88,7 @@ struct AuthorshipSearch {
       return found == nil
     }
     let margin = margin(member)
-    guard let found, Self.milliseconds(found.date) + margin < time else { return found }
+    guard let found, found.milliseconds + margin < time else { return found }
     // The machine's clock was behind the store's: that one had followed an earlier transaction.
     var request = HistoryReadRequest(limit: 1)
     request.afterDate = Self.date(time - margin)
@@ -109,7 +109,7 @@ struct AuthorshipSearch {
     var future: HistoryTransactionRecord?
     try visitBackwards(member) { transaction in
       guard transaction.changes.contains(where: touches) else { return true }
-      let made = Self.milliseconds(transaction.date)
+      let made = transaction.milliseconds
       if made > time + margin {
         future = future ?? transaction
       } else if made > time {
@@ -182,10 +182,6 @@ struct AuthorshipSearch {
       names.insert(inverse.name)
     }
     return names
-  }
-
-  static func milliseconds(_ date: Date) -> UInt64 {
-    UInt64(min(max(0, date.timeIntervalSince1970 * 1000), 0x1p47))
   }
 
   static func date(_ milliseconds: UInt64) -> Date {

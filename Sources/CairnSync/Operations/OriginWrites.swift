@@ -42,7 +42,7 @@ struct OriginWrites {
     case .store(let id):
       let reachesBack = try group.members.first { $0.id == id }.map { member in
         let oldest = try member.access.history().readHistory(HistoryReadRequest(limit: 1)).first
-        return oldest.map { AuthorshipSearch.milliseconds($0.date) <= request.since } ?? false
+        return oldest.map { $0.milliseconds <= request.since } ?? false
       }
       if reachesBack == true {
         try group.read { member in
@@ -74,13 +74,13 @@ struct OriginWrites {
     let ledger = try member.access.ledger()
     let oldest = try history.readHistory(HistoryReadRequest(limit: 1)).first
     let isComplete = oldest?.number == 1 || ledger.head.captured == 0
-    let begins = isComplete ? 0 : oldest.map { AuthorshipSearch.milliseconds($0.date) } ?? .max
+    let begins = isComplete ? 0 : oldest.map { $0.milliseconds } ?? .max
     if begins > since { withoutHistory.append(member.reference) }
     // First which objects the author touched, then all that was done to them.
     var objects: Set<ManagedObjectID> = []
     try visit(history, from: since) { transaction in
       guard transaction.author != SyncConfiguration.author,
-        isOrigin(transaction.author, AuthorshipSearch.milliseconds(transaction.date))
+        isOrigin(transaction.author, transaction.milliseconds)
       else { return }
       for change in transaction.changes { objects.insert(change.objectID) }
     }
@@ -88,7 +88,7 @@ struct OriginWrites {
     var changes: [ManagedObjectID: [Change]] = [:]
     try visit(history, from: 0) { transaction in
       guard transaction.author != SyncConfiguration.author else { return }
-      let date = AuthorshipSearch.milliseconds(transaction.date)
+      let date = transaction.milliseconds
       for change in transaction.changes where objects.contains(change.objectID) {
         changes[change.objectID, default: []].append(
           Change(author: transaction.author, date: date, record: change))
@@ -186,7 +186,7 @@ struct OriginWrites {
     var times: [String: [(date: UInt64, author: String?)]] = [:]
     try visit(try member.access.history(), from: from) { transaction in
       guard transaction.author != SyncConfiguration.author else { return }
-      let date = AuthorshipSearch.milliseconds(transaction.date)
+      let date = transaction.milliseconds
       for name in Set(
         transaction.changes.filter { $0.kind == .delete }.map { $0.objectID.entity.name ?? "" })
       {

@@ -5,6 +5,7 @@ import CairnStore
 import CairnTesting
 import Foundation
 import GRDB
+import Synchronization
 import Testing
 
 @testable import CairnSync
@@ -119,6 +120,39 @@ struct TruthTests {
     try await daemon.engine.wait(timeout: .patience)
     let report = try await daemon.engine.verify(name: "nas", timeout: .patience)
     #expect(report.isEqual && report.records == 2)
+    await daemon.engine.stop()
+  }
+
+  /// A store that nobody writes to for days is in step all the while.
+  @Test func theLagIsTheAgeOfWhatWaitsAndNotOfTheLastPass() async throws {
+    let scratch = try Scratch()
+    let hour = 3_600_000
+    let ahead = Mutex(-hour)
+    var environment = SyncEnvironment.live
+    let now = environment.now
+    environment.now = { UInt64(Int(now()) + ahead.withLock { $0 }) }
+    let daemon = try SyncEngineTests.Daemon("local", in: scratch, environment: environment)
+    _ = try await daemon.addReplica(in: scratch, with: ["k"])
+    func lag() throws -> Double {
+      let nas = try daemon.engine.status().replicas.first { $0.configuration.name == "nas" }
+      #expect(nas?.lagTransactions ?? 0 > 0)
+      return try #require(nas?.lagSeconds)
+    }
+    try daemon.engine.pause(names: ["nas"])
+    ahead.withLock { $0 = 0 }
+    try daemon.insert(["late"])
+    #expect(try lag() < 600, "nothing has captured it yet")
+    try daemon.engine.addReplica(
+      ReplicaConfiguration(name: "usb", url: scratch.url.appendingPathComponent("usb.sqlite")))
+    try await daemon.engine.wait(for: ["usb"], timeout: .patience)
+    #expect(try lag() < 600)
+    ahead.withLock { $0 = hour }
+    try daemon.insert(["later"])
+    try await daemon.engine.wait(for: ["usb"], timeout: .patience)
+    #expect(try lag() >= 3600)
+    try daemon.engine.resume()
+    try await daemon.engine.wait(timeout: .patience)
+    #expect(try daemon.engine.status().replicas.allSatisfy { $0.lagSeconds == 0 })
     await daemon.engine.stop()
   }
 
