@@ -158,13 +158,21 @@ extension SimulationRun {
     let name = item.id.store
     let store = isLocal ? machine.local : machine.replicas.first { $0.name == name }
     let access = isLocal ? machine.engine?.local : try? machine.engine?.link(name).replica
-    guard let store, let access, let picture = try? store.picture() else { return false }
+    guard let store, let access else { return false }
     let ids =
       item.entry.link.map { [$0.key.owner, $0.key.member] } ?? [item.record].compactMap { $0 }
-    for id in ids {
-      guard let key = try? key(of: id, in: access), let old = picture.items[key]?.value,
-        old.count >= SampleModel.mostLength
-      else { continue }
+    return correct(ids.compactMap { try? key(of: $0, in: access) }, at: store, &generator)
+  }
+
+  /// - Returns: Whether one of the items had a value that was too long.
+  private func correct(
+    _ keys: some Sequence<String>, at store: SimulatedStore, _ generator: inout SeededGenerator
+  ) -> Bool {
+    guard let picture = try? store.picture() else { return false }
+    for key in keys {
+      guard let old = picture.items[key]?.value, old.count >= SampleModel.mostLength else {
+        continue
+      }
       do {
         try setValue(oracle.fresh("v"), ofItem: key, was: old, at: store, &generator)
         count("corrected")
@@ -200,7 +208,12 @@ extension SimulationRun {
       } + waiting
     note("\(Set(keys).sorted()) are in the way of a discard at \(store.name)")
     do {
-      try deleteParts(Set(keys), at: store, &generator)
+      if try deleteParts(Set(keys), at: store, &generator) > 0 { return }
+      // They are hidden there for as long as they wait for the item; where they are not, it may be too long as well,
+      // and then no program can change it before that is corrected.
+      let others = stores.filter { $0 !== store }
+      for other in others where correct(names(of: id).sorted(), at: other, &generator) { return }
+      for other in others where try deleteParts(Set(keys), at: other, &generator) > 0 { return }
     } catch {
       note("they stay: \(error)")
     }

@@ -74,13 +74,16 @@ extension SimulationRun {
   /// A program deletes some parts.
   func deleteParts(
     _ keys: Set<String>, at store: SimulatedStore, _ generator: inout SeededGenerator
-  ) throws {
+  ) throws -> Int {
+    var count = 0
     try save(at: store, &generator) { context in
       let request = FetchRequest<ManagedObject>(entityName: "Part")
       for part in try context.fetch(request) where keys.contains(SimulatedProgram.key(part)) {
         context.delete(part)
+        count += 1
       }
     }
+    return count
   }
 
   /// A program gives an item another value.
