@@ -98,6 +98,7 @@ struct ImportPlanner {
     }
     for link in sorting.links where known.links[link.key] == nil { needs.insert(.link(link.key)) }
     for id in batch.reconsidered { load(id) }
+    askForHolders(of: sorting.records)
     if !needs.isEmpty { return }
     for record in sorting.records { merge(record, wasLess: sorting.sentLess.contains(record.id)) }
     _ = settleUniqueness()

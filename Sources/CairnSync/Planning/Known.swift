@@ -1,3 +1,4 @@
+import CairnModel
 import Foundation
 
 /// What a destination knows of the things that one batch concerns: a value, which a loader fills with
@@ -92,6 +93,30 @@ struct UniquePlace: Hashable, Sendable {
     var writer = ByteWriter()
     for value in values { writer.value(value) }
     bytes = writer.data
+  }
+
+  /// The constraint belongs to the entity that declares it, and holds among all its subentities.
+  ///
+  /// - Parameter resolve: Gives the record that stands for one.
+  /// - Returns: Nil where a value is missing: then any number of records may be like that.
+  init?(
+    of state: RecordState, _ entity: EntityDescription, _ constraint: [String],
+    resolve: (RecordID) -> RecordID
+  ) {
+    var values: [WireValue] = []
+    for name in constraint {
+      guard let value = state.registers[name]?.value, value != .null else { return nil }
+      values.append(value.reference.map { .reference(resolve($0)) } ?? value)
+    }
+    var next: EntityDescription? = entity
+    while let current = next {
+      if current.constraintNames.contains(constraint) {
+        self.init(entity: current.name ?? "", constraint: constraint, values: values)
+        return
+      }
+      next = current.superentity
+    }
+    return nil
   }
 
   static func == (a: UniquePlace, b: UniquePlace) -> Bool {

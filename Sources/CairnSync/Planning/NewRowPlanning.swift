@@ -1,7 +1,8 @@
 import CairnModel
 
 /// Decides of a batch of records that the destination has never heard of, as those of a first copy: where each
-/// is no more than its row, and what it refers to is there, all of them are inserted as they are.
+/// is no more than its row, what it refers to is there, and nobody has its unique values, all of them are inserted as
+/// they are.
 ///
 /// Comes to what ``ImportPlanner`` comes to one by one. A test compares the two.
 struct NewRowPlanning {
@@ -11,6 +12,8 @@ struct NewRowPlanning {
   private var needs: Set<Lookup> = []
   private var groups: [ImportPlan.NewRows] = []
   private var reading = ClockReading(bits: 0)
+  /// The unique values of the records so far.
+  private var places: Set<UniquePlace> = []
 
   /// Of fewer records, and of records of more writes, nothing is won.
   static let least = 16
@@ -45,16 +48,33 @@ struct NewRowPlanning {
   private mutating func take(_ record: RecordState) -> Bool {
     guard record.deletion == nil, record.survivor == nil, let write = record.registers.onlyWrite,
       write.stamp.clock.milliseconds <= setting.time.limit,
-      let plan = setting.schema.entities[record.entity], plan.isAlone, plan.constraints.isEmpty,
-      !plan.isExclusive, setting.holdable.contains(record.entity),
+      let plan = setting.schema.entities[record.entity], plan.isAlone, !plan.isExclusive,
+      setting.holdable.contains(record.entity),
       let values = record.registers.allValues(in: plan.names)
     else { return false }
     for index in plan.columns.indices {
       guard let target = values[index]?.reference else { continue }
       guard leads(to: target, by: plan.columns[index]) else { return false }
     }
+    guard plan.constraints.allSatisfy({ isFree(record, plan.entity, $0) }) else { return false }
     reading = max(reading, write.stamp.clock)
     return add(ImportPlan.NewRow(id: record.id, values: values), record.entity, write)
+  }
+
+  /// Whether no other record has the values of a uniqueness constraint, or they have to be looked up for that.
+  private mutating func isFree(
+    _ record: RecordState, _ entity: EntityDescription, _ constraint: [String]
+  ) -> Bool {
+    // What it refers to has no other that stands for it.
+    guard let place = UniquePlace(of: record, entity, constraint, resolve: { $0 }) else {
+      return true
+    }
+    guard places.insert(place).inserted else { return false }
+    guard let holders = known.holders[place] else {
+      needs.insert(.holders(place))
+      return true
+    }
+    return holders.isEmpty
   }
 
   /// Whether a reference can be shown, or has to be looked up for that.

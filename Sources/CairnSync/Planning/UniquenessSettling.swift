@@ -20,7 +20,7 @@ extension ImportPlanner {
     where canHold(item.after) && (setting.isAlive(item.after) || kept[id] != nil) {
       guard let plan = schema.entities[item.after.entity] else { continue }
       for constraint in plan.constraints {
-        guard let place = place(of: item.after, plan.entity, constraint) else { continue }
+        guard let place = place(of: item.after, plan, constraint) else { continue }
         holders[place, default: []].append(id)
         guard isMoved(item, constraint) else { continue }
         guard let found = known.holders[place] else {
@@ -45,23 +45,25 @@ extension ImportPlanner {
     return !united.isEmpty
   }
 
-  /// The constraint belongs to the entity that declares it, and holds among all its subentities.
-  private mutating func place(
-    of state: RecordState, _ entity: EntityDescription, _ constraint: [String]
-  ) -> UniquePlace? {
-    var values: [WireValue] = []
-    for name in constraint {
-      guard let value = state.registers[name]?.value, value != .null else { return nil }
-      values.append(value.reference.map { .reference(resolve($0)) } ?? value)
-    }
-    var next: EntityDescription? = entity
-    while let current = next {
-      if current.constraintNames.contains(constraint) {
-        return UniquePlace(entity: current.name ?? "", constraint: constraint, values: values)
+  /// Asks at once who holds the values of records that are new here: that is one plan less.
+  mutating func askForHolders(of records: [RecordState]) {
+    if !schema.hasConstraints { return }
+    for record in records {
+      guard known.hasNoneOfBatch || known.entries[record.id] == .some(nil),
+        let plan = schema.entities[record.entity]
+      else { continue }
+      for constraint in plan.constraints {
+        guard let place = place(of: record, plan, constraint), known.holders[place] == nil
+        else { continue }
+        needs.insert(.holders(place))
       }
-      next = current.superentity
     }
-    return nil
+  }
+
+  private mutating func place(
+    of state: RecordState, _ plan: SyncSchema.EntityPlan, _ constraint: [String]
+  ) -> UniquePlace? {
+    UniquePlace(of: state, plan.entity, constraint) { resolve($0) }
   }
 
   private func isMoved(_ item: Item, _ constraint: [String]) -> Bool {

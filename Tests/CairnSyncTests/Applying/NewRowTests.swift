@@ -28,8 +28,14 @@ struct NewRowTests {
       AttributeDescription(name: "key", type: .string), text,
       AttributeDescription(name: "size", type: .integer64), place,
     ]
+    let label = EntityDescription(name: "Label")
+    label.properties = [
+      AttributeDescription(name: "key", type: .string),
+      AttributeDescription(name: "size", type: .integer64),
+    ]
+    label.uniquenessConstraints = [["key"]]
     let model = ManagedObjectModel()
-    model.entities = [folder, entry]
+    model.entities = [folder, entry, label]
     return model
   }
 
@@ -49,6 +55,9 @@ struct NewRowTests {
   private static func picture(_ site: Fleet.Site) throws -> [String] {
     try site.write { context in
       try site.all("Folder", in: context).map { "folder \($0.value(forKey: "key") ?? "")" }
+        + site.all("Label", in: context).map { label in
+          "label \(label.value(forKey: "key") ?? "") \(label.value(forKey: "size") ?? "-")"
+        }
         + site.all("Entry", in: context).map { entry in
           let folder = entry.value(forKey: "folder") as? ManagedObject
           return "entry \(entry.value(forKey: "key") ?? "") \(entry.value(forKey: "text") ?? "-") "
@@ -75,11 +84,28 @@ struct NewRowTests {
     }
   }
 
+  /// Labels that this site has not; others may have them.
+  private static func insertLabels(_ numbers: Range<Int>, into site: Fleet.Site) throws {
+    try site.write { context in
+      let there = Set(
+        try site.all("Label", in: context).compactMap { $0.value(forKey: "key") as? String })
+      for number in numbers where !there.contains("l\(number)") {
+        _ = try site.insert("Label", ["key": "l\(number)", "size": Int64(number)], in: context)
+      }
+    }
+  }
+
   private static func disturb(_ site: Fleet.Site, _ random: inout SeededGenerator) throws {
     var chance = random
     try site.write { context in
       let entries = try site.all("Entry", in: context)
       let folders = try site.all("Folder", in: context)
+      let label = chance.pick(try site.all("Label", in: context))
+      if chance.chance(30) {
+        label.map(context.delete)
+      } else {
+        label?.setValue(Int64(chance.next() % 1000), forKey: "size")
+      }
       for _ in 0..<4 {
         let entry = chance.pick(entries)
         switch Int.random(in: 0..<6, using: &chance) {
@@ -104,10 +130,13 @@ struct NewRowTests {
     for step in 0..<30 {
       fleet.advance(UInt64.random(in: 0...20, using: &random))
       let site = sites[Int.random(in: 0..<3, using: &random)]
-      switch Int.random(in: 0..<6, using: &random) {
+      switch Int.random(in: 0..<7, using: &random) {
       case 0:
         try Self.insert(
           Int.random(in: 10...70, using: &random), step * 100, into: site, folders: step % 4)
+      case 6:
+        let first = Int.random(in: 0..<200, using: &random)
+        try Self.insertLabels(first..<first + 40, into: site)
       case 1, 2: try Self.disturb(site, &random)
       case 3: try HistoryCapture(access: site.access).run()
       default:
@@ -167,6 +196,21 @@ struct NewRowTests {
     #expect(try Self.picture(a).count == 72)
     #expect(try Self.picture(a) == Self.picture(hub))
     #expect(try StoreComparison(local: a.access, replica: hub.access).run(name: "").isEqual)
+  }
+
+  @Test(arguments: [SyncEnvironment.Failpoint.afterPlan, .beforeImportCommit])
+  func aValueThatAProgramTakesMeanwhileIsOfOneRecord(_ step: SyncEnvironment.Failpoint) throws {
+    let scratch = try Scratch()
+    let (fleet, sites) = try Self.fleet(9, in: scratch, ["a", "hub"])
+    let (a, hub) = (sites[0], sites[1])
+    try Self.insertLabels(0..<40, into: a)
+    fleet.interrupt(hub, at: step) { try Self.insertLabels(7..<9, into: hub) }
+    _ = try fleet.pass(a, hub)
+    #expect(fleet.wasInterrupted)
+    #expect(try fleet.settle([(a, hub)]) < 40)
+    #expect(try Self.picture(a).count == 40)
+    #expect(try Self.picture(a) == Self.picture(hub))
+    #expect(try hub.access.held(filter: nil).count == 0)
   }
 
   @Test func whatAnotherLinkHasCommittedMeanwhileStandsBefore() throws {

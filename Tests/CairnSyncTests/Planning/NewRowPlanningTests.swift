@@ -39,6 +39,10 @@ struct NewRowPlanningTests {
     return known
   }
 
+  private static func place(_ key: WireValue) -> UniquePlace {
+    UniquePlace(entity: "Label", constraint: ["key"], values: [key])
+  }
+
   /// The plans by the run and one by one; nil where there is none by the run.
   private static func plans(
     _ batch: IncomingBatch, _ known: Known, _ setting: ImportSetting
@@ -84,6 +88,12 @@ struct NewRowPlanningTests {
           try Self.record(number, "Folder", ["key": .string("f")], at: number % 3, setting))
         continue
       }
+      if chance.chance(10) {
+        let name = chance.chance(10) ? "same" : "label \(number)"
+        batch.records.append(
+          try Self.record(number, "Label", ["key": .string(name)], at: number % 3, setting))
+        continue
+      }
       let inBatch = RecordID(high: 1, low: UInt64.random(in: 1...30, using: &chance))
       let folder = chance.pick([
         WireValue.null, .null, .reference(there), .reference(there), .reference(there),
@@ -95,7 +105,15 @@ struct NewRowPlanningTests {
           number, "Entry", ["key": .string("\(number)"), "folder": folder ?? .null],
           at: number % 3, setting))
     }
-    let (fast, slow) = try Self.plans(batch, Self.known(batch, entries), setting)
+    var known = Self.known(batch, entries)
+    let holder = RecordID(high: 0, low: 3)
+    known.entries[holder] = .some(RecordEntry(entity: "Label", key: .row(3)))
+    known.rows[holder] = .some(nil)
+    for record in batch.records where record.entity == "Label" {
+      let place = Self.place(record.registers["key"]?.value ?? .null)
+      known.holders[place] = chance.chance(5) ? [holder] : []
+    }
+    let (fast, slow) = try Self.plans(batch, known, setting)
     guard let fast else { return }
     Self.expectSame(fast, try #require(slow), "seed \(seed)")
   }
@@ -169,5 +187,36 @@ struct NewRowPlanningTests {
     deleted.deletion = Deletion(stamp: Stamp(clock: ClockReading(bits: 1), store: Self.source))
     known.entries[folder] = .some(deleted)
     #expect(try Self.plans(batch, known, setting).fast == nil)
+  }
+
+  @Test func uniqueValuesThatNobodyHasAreInsertedByTheRun() throws {
+    let setting = try Self.setting()
+    func batch(_ names: [WireValue]) throws -> IncomingBatch {
+      var batch = IncomingBatch(source: Self.source)
+      batch.records = try names.enumerated().map { place, name in
+        try Self.record(UInt64(place + 1), "Label", ["key": name], at: 1, setting)
+      }
+      return batch
+    }
+    let two = try batch([.string("a"), .string("b")])
+    var known = Self.known(two, [:])
+    guard
+      case .needs(let needs)? = NewRowPlanning.plan(two, known: known, setting: setting, least: 1),
+      case .needs(let slow) = ImportPlanner.planOneByOne(two, known: known, setting: setting)
+    else {
+      Issue.record("nothing was asked for")
+      return
+    }
+    #expect(needs == [.holders(Self.place(.string("a"))), .holders(Self.place(.string("b")))])
+    #expect(slow.isSuperset(of: needs), "one by one it asks in the first plan, too")
+    for name in ["a", "b"] { known.holders[Self.place(.string(name))] = [] }
+    let plans = try Self.plans(two, known, setting)
+    Self.expectSame(try #require(plans.fast), try #require(plans.slow), "two names")
+    known.holders[Self.place(.string("b"))] = [RecordID(high: 0, low: 3)]
+    #expect(try Self.plans(two, known, setting).fast == nil, "somebody has it")
+    let same = try batch([.string("a"), .string("a")])
+    #expect(try Self.plans(same, known, setting).fast == nil, "two have it")
+    let none = try batch([.null, .null])
+    #expect(try Self.plans(none, known, setting).fast != nil, "no value is nobody's")
   }
 }
