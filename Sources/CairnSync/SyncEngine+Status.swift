@@ -96,8 +96,7 @@ extension SyncEngine {
       reading.sequence > position
         ? local.arrivals?.time(after: position) : reading.uncapturedSince
     }
-    // What the last pass has seen is not behind.
-    return [arrival, life.lastPass].compactMap(\.self).max().map {
+    return [arrival, life.lastPassBegan].compactMap(\.self).max().map {
       now > $0 ? Double(now - $0) / 1000 : 0
     }
   }

@@ -292,7 +292,7 @@ final class Link: Sendable {
     since began: UInt64, _ before: SyncCounters, _ held: HeldRecords, isUnfinished: Bool
   ) {
     let now = environment.now()
-    change { $0.completePass(now: now, held: held, isUnfinished: isUnfinished) }
+    change { $0.completePass(began: began, now: now, held: held, isUnfinished: isUnfinished) }
     state.withLock { $0.pacing.passEnded(at: now) }
     let after = life.counters
     report(

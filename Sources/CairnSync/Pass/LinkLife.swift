@@ -8,6 +8,8 @@ struct LinkLife: Sendable {
   private(set) var failures = 0
   private(set) var lastError: SyncError?
   private(set) var lastPass: UInt64?
+  /// When the last complete pass began: it has served all that was committed before.
+  private(set) var lastPassBegan: UInt64?
   var counters = SyncCounters()
   /// The number of the pass that was asked for last, and of the last that was completed; a pass
   /// serves all requests made before it began.
@@ -81,7 +83,8 @@ struct LinkLife: Sendable {
   }
 
   mutating func completePass(
-    now: UInt64, held: HeldRecords = HeldRecords(), isUnfinished: Bool = false
+    began: UInt64? = nil, now: UInt64, held: HeldRecords = HeldRecords(),
+    isUnfinished: Bool = false
   ) {
     self.held = held
     self.isUnfinished = isUnfinished
@@ -89,6 +92,7 @@ struct LinkLife: Sendable {
     failures = 0
     lastError = nil
     lastPass = now
+    lastPassBegan = began ?? now
     firstSync = nil
     deletions = nil
     counters.passes += 1

@@ -82,7 +82,8 @@ struct PassStateTests {
     let first = life.request()
     life.beginPass()
     let second = life.request()
-    life.completePass(now: 1)
+    life.completePass(began: 3, now: 9)
     #expect(life.completed >= first && life.completed < second)
+    #expect(life.lastPass == 9 && life.lastPassBegan == 3, "what came meanwhile waits since then")
   }
 }
