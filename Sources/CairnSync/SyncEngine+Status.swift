@@ -92,10 +92,10 @@ extension SyncEngine {
   private func lagSeconds(
     of life: LinkLife, _ reading: LocalReading, _ now: UInt64
   ) -> Double? {
-    let arrival = life.pushedTo.flatMap { position in
+    guard let position = life.pushedTo else { return nil }
+    let arrival =
       reading.sequence > position
-        ? local.arrivals?.time(after: position) : reading.uncapturedSince
-    }
+      ? local.arrivals?.time(after: position) : reading.uncapturedSince
     return [arrival, life.lastPassBegan].compactMap(\.self).max().map {
       now > $0 ? Double(now - $0) / 1000 : 0
     }

@@ -56,7 +56,8 @@ public struct LinkStatus: Sendable, Hashable {
   /// Changes of the local store that the replica does not have, in transactions; nil until the
   /// first pass, and for a replica that is only read.
   public let lagTransactions: Int?
-  /// How long the oldest of them may have been waiting; 0 when there is none, nil where nothing tells.
+  /// How long the oldest of them may have been waiting, in seconds; 0 when there is none, nil where nothing tells, as for
+  /// a replica that is only read.
   public let lagSeconds: Double?
   /// The first copy to the replica, while it runs: 0…1.
   public let firstSyncProgress: Double?

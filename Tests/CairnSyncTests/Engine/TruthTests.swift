@@ -153,6 +153,12 @@ struct TruthTests {
     try daemon.engine.resume()
     try await daemon.engine.wait(timeout: .patience)
     #expect(try daemon.engine.status().replicas.allSatisfy { $0.lagSeconds == 0 })
+    try daemon.engine.addReplica(
+      ReplicaConfiguration(
+        name: "read", url: scratch.url.appendingPathComponent("read.sqlite"), direction: .pull))
+    try await daemon.engine.wait(timeout: .patience)
+    let read = try daemon.engine.status().replicas.first { $0.configuration.name == "read" }
+    #expect(read?.lagTransactions == nil && read?.lagSeconds == nil, "nothing is sent there")
     await daemon.engine.stop()
   }
 
