@@ -234,9 +234,11 @@ struct EngineEventLog {
     }
     switch phase {
     case .waiting(_, let reason):
+      // What the local store throws is no fault of the replica.
+      let isLocal = reason.path != nil && reason.path == problems.local.store.url?.path
       log(
         reason.code == .clockSkew ? .clockSkew : .storeUnavailable, reason.code,
-        "is not available: \(reason.message)")
+        (isLocal ? "waits for the local store: " : "is not available: ") + reason.message)
     case .failed(let error):
       let reason = problems.decisions.problem(of: replica)?.message ?? error.message
       log(.linkStopped, error.code, "is stopped and needs a person: \(reason)")

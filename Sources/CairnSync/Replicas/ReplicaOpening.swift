@@ -118,8 +118,11 @@ struct ReplicaOpening: Sendable {
     guard let error = error as? CoreDataError else {
       return SyncError(.failed, "\(place): \(error)", recovery: .wait)
     }
-    // What tells of a database names it by itself, in fewer words than its URL has.
-    let isNamed = error.message.contains(place) || url?.isFileURL == false
+    // What tells of a database names it by itself, in fewer words than its URL has; what the other store of a link
+    // throws names that one.
+    let places = [place, error.storePath].compactMap(\.self)
+    let isNamed =
+      url?.isFileURL == false || places.contains { error.message.contains($0) }
     let message = isNamed ? error.message : "\(place): \(error.message)"
     func described(_ code: SyncError.Code, _ recovery: SyncError.Recovery) -> SyncError {
       SyncError(code, message, recovery: recovery, path: error.storePath)

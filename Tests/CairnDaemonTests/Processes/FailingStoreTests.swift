@@ -95,6 +95,32 @@ import Testing
     #expect(await daemon.stop() == 0)
   }
 
+  /// As an operator does who puts a copy in its place.
+  @Test func aReplicaIsNotBlamedForALocalFileThatWasReplaced() async throws {
+    let folder = try TemporaryFolder()
+    let daemon = try Daemon(
+      in: folder,
+      Daemon.Setup(
+        model: try TroubledFile.model(in: folder), replicas: [("near", folder.file("near.sqlite"))],
+        extra: "sync: {pollInterval: 200ms, maxRetryDelay: 1s}"))
+    try await daemon.start()
+    #expect(try await daemon.ctl("insert", "Item", "name=before").code == 0)
+    #expect(try await daemon.ctl("wait", "--timeout", "60").code == 0)
+    let aside = folder.file("aside.sqlite")
+    try FileManager.default.moveItem(atPath: daemon.localPath, toPath: aside)
+    try FileManager.default.copyItem(atPath: aside, toPath: daemon.localPath)
+    #expect(await daemon.logs("near waits for the local store: The file of the store at"))
+    let near = try #require(try daemon.status().replicas.first)
+    let text = near.problem?.message ?? ""
+    #expect(text.hasPrefix("The file of the store at \(daemon.localPath)"), "\(near)")
+    try FileManager.default.removeItem(atPath: daemon.localPath)
+    try FileManager.default.moveItem(atPath: aside, toPath: daemon.localPath)
+    #expect(try await daemon.ctl("wait", "--timeout", "60").code == 0)
+    #expect(try await eventually { try daemon.status().state == .serving })
+    #expect(try await daemon.ctl("verify").code == 0)
+    #expect(await daemon.stop() == 0)
+  }
+
   /// As an operator does who takes it for a leftover.
   @Test func aLogThatIsRemovedCostsNothingThatWasAcknowledged() async throws {
     let folder = try TemporaryFolder()

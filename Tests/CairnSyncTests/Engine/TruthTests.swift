@@ -156,7 +156,10 @@ struct TruthTests {
     try daemon.engine.addReplica(
       ReplicaConfiguration(
         name: "read", url: scratch.url.appendingPathComponent("read.sqlite"), direction: .pull))
-    try await daemon.engine.wait(timeout: .patience)
+    let leftOut = await #expect(throws: SyncError.self) {
+      try await daemon.engine.wait(for: ["read"], timeout: .patience)
+    }
+    #expect(leftOut?.code == .leftOut)
     let read = try daemon.engine.status().replicas.first { $0.configuration.name == "read" }
     #expect(read?.lagTransactions == nil && read?.lagSeconds == nil, "nothing is sent there")
     await daemon.engine.stop()
