@@ -77,6 +77,34 @@ struct UnionRetentionTests {
     #expect(try fleet.differences(a, hub).isEmpty)
   }
 
+  /// Nothing of them is left under the record that was united, for a store that joins to bring back.
+  @Test func linksOfARecordThatIsUnitedLaterAreUnderItsSurvivorAlone() throws {
+    for (site, key, name) in [(hub, "h", "red"), (a, "k", "blue")] {
+      try site.write { context in
+        let item = try site.insert("Item", ["key": key], in: context)
+        let tag = try site.insert("Tag", ["name": name], in: context)
+        item.setValue(Set([tag]), forKey: "tags")
+      }
+      try HistoryCapture(access: site.access).run()
+      fleet.advance(10)
+    }
+    try fleet.pass(a, hub, direction: .push)
+    #expect(try tags("k", hub) == ["blue"])
+    try a.write { context in
+      try a.find("Tag", "blue", in: context)?.setValue("red", forKey: "name")
+    }
+    for _ in 0..<2 { try fleet.pass(a, hub, direction: .push) }
+    #expect(try tags("k", hub) == ["red"] && tags("h", hub) == ["red"])
+    let ledger = try hub.access.ledger()
+    var members: Set<RecordID> = []
+    try hub.store.capabilities.sidecar?.visitEntries(of: .links) { key, _ in
+      members.insert(try SyncKey.linkKey(from: key).member)
+      members.insert(try SyncKey.linkKey(from: key).owner)
+    }
+    #expect(members.count == 3, "two items and one tag")
+    #expect(try members.allSatisfy { try ledger.record($0)?.survivor == nil })
+  }
+
   /// What a link was before its record was united must not outlive that it was removed since.
   @Test func aLinkThatASurvivorHasLostDoesNotComeToAStoreThatJoins() throws {
     try unite(isServed: false)
