@@ -40,7 +40,8 @@ final class Ledger {
   private var base: SyncHead
   private let random: () -> UInt64
   var head: SyncHead
-  /// When the oldest of what it takes up was written, in milliseconds since 1970; nil for now.
+  /// When a program wrote the oldest change that the commit takes up, in milliseconds since 1970; nil where that is the
+  /// moment of the commit.
   var oldestWrite: UInt64?
   /// The numbers of the change order that its commit gives; nil for none.
   var newNumbers: ClosedRange<UInt64>? {

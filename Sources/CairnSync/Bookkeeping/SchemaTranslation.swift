@@ -6,7 +6,7 @@ struct SchemaTranslation {
   private var properties: [String: [String: String]] = [:]
   private var links: [String: (name: String, isSwapped: Bool)] = [:]
   /// By new entity, the properties that continue nothing.
-  private(set) var added: [String: [String]] = [:]
+  private(set) var added: [String: Set<String>] = [:]
   /// The old entities, and the old properties as `Entity.property`, that nothing continues.
   private(set) var removed: Set<String> = []
 
@@ -30,7 +30,7 @@ struct SchemaTranslation {
       let matched = Self.match(entity.properties, with: former.properties)
       for property in entity.properties.keys.sorted() {
         guard let was = matched[property] else {
-          added[name, default: []].append(property)
+          added[name, default: []].insert(property)
           continue
         }
         if was != property { properties[source, default: [:]][was] = property }

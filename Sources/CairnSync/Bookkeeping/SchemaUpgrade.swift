@@ -18,8 +18,7 @@ struct SchemaUpgrade {
         if translation.renames { try rename(translation, ledger) }
         let dropped = translation.removed.union(ledger.dropped?.names ?? [])
         let losses = SchemaLosses(dropped, old, translation, access, ledger)
-        try add(
-          translation.added.mapValues(Set.init).merging(losses.restored) { $0.union($1) }, ledger)
+        try add(translation.added.merging(losses.restored) { $0.union($1) }, ledger)
         try losses.forget()
         ledger.put(SyncKey.reconsider, Data())
       }

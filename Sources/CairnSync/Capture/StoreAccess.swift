@@ -10,7 +10,8 @@ struct StoreAccess: Sendable {
   let configuration: SyncConfiguration
   /// What the running step has read; nil outside of passes.
   var headCache: HeadCache?
-  /// Told of what arrives in the store; nil where nobody asks when that was.
+  /// Where each commit notes when changes arrived in the store; nil for replicas, since the status tells what they lack of
+  /// the local store alone.
   var arrivals: ChangeArrivals?
 
   /// The bookkeeping in the names of the model, as of now or of earlier in the same step.

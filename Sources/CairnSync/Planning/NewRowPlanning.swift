@@ -1,8 +1,8 @@
 import CairnModel
 
-/// Decides of a batch of records that the destination has never heard of, as those of a first copy: where each
-/// is no more than its row, what it refers to is there, and nobody has its unique values, all of them are inserted as
-/// they are.
+/// Decides of a batch of records that the destination has never heard of, as those of a first copy: it inserts all of
+/// them as they are, where each is no more than its row, the store has what they refer to, and no other record has
+/// their unique values.
 ///
 /// Comes to what ``ImportPlanner`` comes to one by one. A test compares the two.
 struct NewRowPlanning {

@@ -16,6 +16,19 @@ import Testing
         local: local))
   }
 
+  /// A running daemon, which looks again soon, with a record in both stores.
+  private func inStep(in folder: TemporaryFolder) async throws -> Daemon {
+    let daemon = try Daemon(
+      in: folder,
+      Daemon.Setup(
+        model: try TroubledFile.model(in: folder), replicas: [("near", folder.file("near.sqlite"))],
+        extra: "sync: {pollInterval: 200ms, maxRetryDelay: 1s}"))
+    try await daemon.start()
+    #expect(try await daemon.ctl("insert", "Item", "name=before").code == 0)
+    #expect(try await daemon.ctl("wait", "--timeout", "60").code == 0)
+    return daemon
+  }
+
   private func entries(_ event: String, _ code: String, in daemon: Daemon) -> Int {
     daemon.logText.split(separator: "\n").count {
       $0.contains("event=\(event)") && $0.contains("errorCode=\(code)")
@@ -98,14 +111,7 @@ import Testing
   /// As an operator does who puts a copy in its place.
   @Test func aReplicaIsNotBlamedForALocalFileThatWasReplaced() async throws {
     let folder = try TemporaryFolder()
-    let daemon = try Daemon(
-      in: folder,
-      Daemon.Setup(
-        model: try TroubledFile.model(in: folder), replicas: [("near", folder.file("near.sqlite"))],
-        extra: "sync: {pollInterval: 200ms, maxRetryDelay: 1s}"))
-    try await daemon.start()
-    #expect(try await daemon.ctl("insert", "Item", "name=before").code == 0)
-    #expect(try await daemon.ctl("wait", "--timeout", "60").code == 0)
+    let daemon = try await inStep(in: folder)
     let aside = folder.file("aside.sqlite")
     try FileManager.default.moveItem(atPath: daemon.localPath, toPath: aside)
     try FileManager.default.copyItem(atPath: aside, toPath: daemon.localPath)
@@ -124,14 +130,7 @@ import Testing
   /// As an operator does who takes it for a leftover.
   @Test func aLogThatIsRemovedCostsNothingThatWasAcknowledged() async throws {
     let folder = try TemporaryFolder()
-    let daemon = try Daemon(
-      in: folder,
-      Daemon.Setup(
-        model: try TroubledFile.model(in: folder), replicas: [("near", folder.file("near.sqlite"))],
-        extra: "sync: {pollInterval: 200ms, maxRetryDelay: 1s}"))
-    try await daemon.start()
-    #expect(try await daemon.ctl("insert", "Item", "name=before").code == 0)
-    #expect(try await daemon.ctl("wait", "--timeout", "60").code == 0)
+    let daemon = try await inStep(in: folder)
     for path in [daemon.localPath, folder.file("near.sqlite")] {
       try FileManager.default.removeItem(atPath: path + "-wal")
       try FileManager.default.removeItem(atPath: path + "-shm")
