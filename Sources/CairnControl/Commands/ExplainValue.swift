@@ -117,9 +117,9 @@ public enum ExplainValue: ControlMethod {
       case transaction
       /// The store that made it is not open in this group.
       case elsewhere
-      /// The history of that time is gone.
+      /// History does not tell any more: that of the time is purged, or the row is deleted.
       case gone
-      /// It was there before sync, or a migration filled it in.
+      /// It was there before sync, or a migration or a repair made it.
       case nobody
     }
 

@@ -5,35 +5,55 @@ import Foundation
 /// Looks in the histories of the stores that are open for the transactions that made writes.
 struct AuthorshipSearch {
   let group: GroupStores
+  /// Rows that records had before they were deleted, by store; nil where nothing tells.
+  private var formerRows: [String: [RecordID: ManagedObjectID?]] = [:]
   private static let page = 500
+
+  init(_ group: GroupStores) { self.group = group }
 
   /// What a transaction must have done.
   enum Deed {
     case wrote(RecordID, property: String)
-    case deleted(entity: String)
+    case deleted(RecordID)
+
+    var record: RecordID {
+      switch self {
+      case .wrote(let id, _), .deleted(let id): id
+      }
+    }
   }
 
-  func authorship(of stamp: Stamp, _ deed: Deed) throws -> Authorship {
+  mutating func authorship(of stamp: Stamp, _ deed: Deed) throws -> Authorship {
     if stamp.clock.milliseconds <= ClockReading.beforeSync.milliseconds { return .nobody }
     guard let member = group.members.first(where: { stamp.store.isEpoch(of: $0.id) }) else {
       return .elsewhere
     }
-    guard let touches = try predicate(deed, member) else { return .gone }
-    let time = stamp.clock.milliseconds
-    let found =
-      try atItsTime(time, touches, member)
-      ?? (try isLast(stamp, deed, member)
-        ? last(touches, since: time, member) : nearest(time, touches, member))
+    let row = try row(of: deed.record, member)
+    let signs = try signs(of: deed, row, member)
+    guard let surest = signs.first else { return .gone }
+    var found: HistoryTransactionRecord?
+    for sign in signs where found == nil { found = try atItsTime(stamp, sign, member) }
+    if found == nil {
+      found =
+        try isLast(stamp, deed, member)
+        ? last(surest, stamp, member) : nearest(stamp, surest, member)
+    }
     if let found {
       return .transaction(
         number: found.number, author: found.author, context: found.contextName,
         process: found.processID, date: found.milliseconds)
     }
     let oldest = try member.access.history().readHistory(HistoryReadRequest(limit: 1)).first
-    if let oldest, oldest.milliseconds <= time, try isScanned(deed, member) {
-      return .nobody
+    let isTold = oldest.map { $0.milliseconds <= stamp.clock.milliseconds } ?? false
+    return try isTold && isWhole(deed, stamp, member) ? .nobody : .gone
+  }
+
+  /// Whether history would tell of the deed if a transaction had done it.
+  private func isWhole(_ deed: Deed, _ stamp: Stamp, _ member: GroupStores.Member) throws -> Bool {
+    switch deed {
+    case .wrote(let id, _): try member.access.ledger().record(id)?.key != nil
+    case .deleted: stamp.isOfItsTime
     }
-    return .gone
   }
 
   /// How far a transaction's time may be from its stamp's while all clocks are right.
@@ -43,21 +63,31 @@ struct AuthorshipSearch {
 
   /// The last transaction of the stamp's own time, the usual case.
   private func atItsTime(
-    _ time: UInt64, _ touches: (HistoryChangeRecord) -> Bool, _ member: GroupStores.Member
+    _ stamp: Stamp, _ touches: Sign, _ member: GroupStores.Member
   ) throws -> HistoryTransactionRecord? {
+    var found: HistoryTransactionRecord?
+    try visit(of: stamp.clock.milliseconds, member) { transaction in
+      if transaction.changes.contains(where: touches) { found = transaction }
+    }
+    return found
+  }
+
+  /// Visits the transactions of one millisecond that others than sync have made, in their order.
+  private func visit(
+    of time: UInt64, _ member: GroupStores.Member, _ body: (HistoryTransactionRecord) -> Void
+  ) throws {
     let history = try member.access.history()
     let margin = margin(member)
     var request = HistoryReadRequest(limit: Self.page)
     request.afterDate = Self.date(time > margin ? time - margin : 0)
-    var found: HistoryTransactionRecord?
     while true {
       let page = try history.readHistory(request)
       for transaction in page where transaction.author != SyncConfiguration.author {
         let made = transaction.milliseconds
-        if made > time + margin { return found }
-        if made == time, transaction.changes.contains(where: touches) { found = transaction }
+        if made > time + margin { return }
+        if made == time { body(transaction) }
       }
-      guard page.count == Self.page, let last = page.last else { return found }
+      guard page.count == Self.page, let last = page.last else { return }
       request = HistoryReadRequest(after: last.number, limit: Self.page)
     }
   }
@@ -80,13 +110,15 @@ struct AuthorshipSearch {
   /// The last transaction that did it; nil when its stamp must be of something later that history does not tell
   /// of, such as a repair.
   private func last(
-    _ touches: (HistoryChangeRecord) -> Bool, since time: UInt64, _ member: GroupStores.Member
+    _ touches: Sign, _ stamp: Stamp, _ member: GroupStores.Member
   ) throws -> HistoryTransactionRecord? {
+    let time = stamp.clock.milliseconds
     var found: HistoryTransactionRecord?
     try visitBackwards(member) { transaction in
       if transaction.changes.contains(where: touches) { found = transaction }
       return found == nil
     }
+    if let found, !stamp.mayBe(ofTime: found.milliseconds) { return nil }
     let margin = margin(member)
     guard let found, found.milliseconds + margin < time else { return found }
     // The machine's clock was behind the store's: that one had followed an earlier transaction.
@@ -101,8 +133,9 @@ struct AuthorshipSearch {
   ///
   /// One from the future by today's clock was stamped anew, and so is later than its stamp.
   private func nearest(
-    _ time: UInt64, _ touches: (HistoryChangeRecord) -> Bool, _ member: GroupStores.Member
+    _ stamp: Stamp, _ touches: Sign, _ member: GroupStores.Member
   ) throws -> HistoryTransactionRecord? {
+    let time = stamp.clock.milliseconds
     let margin = margin(member)
     var before: HistoryTransactionRecord?
     var after: HistoryTransactionRecord?
@@ -114,7 +147,7 @@ struct AuthorshipSearch {
         future = future ?? transaction
       } else if made > time {
         after = transaction
-      } else if made + margin >= time {
+      } else if made + margin >= time, stamp.mayBe(ofTime: made) {
         before = before ?? transaction
       }
       return true
@@ -142,32 +175,62 @@ struct AuthorshipSearch {
     }
   }
 
-  /// Nil when the store no longer tells which object it was.
-  private func predicate(
-    _ deed: Deed, _ member: GroupStores.Member
-  ) throws -> ((HistoryChangeRecord) -> Bool)? {
+  /// Whether a change may be the deed.
+  private typealias Sign = (HistoryChangeRecord) -> Bool
+
+  /// What tells the deed, the surest sign first; none when a write has no row by which it can be known.
+  private func signs(
+    of deed: Deed, _ row: ManagedObjectID?, _ member: GroupStores.Member
+  ) throws -> [Sign] {
     switch deed {
-    case .deleted(let entity):
-      let name = try member.ownName(entity)
-      return { $0.kind == .delete && $0.objectID.entity.name == name }
-    case .wrote(let id, let property):
-      let ledger = try member.access.ledger()
-      guard let entry = try ledger.record(id), let object = ledger.objectID(for: entry) else {
-        return nil
-      }
-      let names = Self.names(property, of: object.entity)
-      return { change in
-        change.objectID == object && change.kind != .delete
-          && (change.changedProperties.map { !$0.isDisjoint(with: names) } ?? true)
-      }
+    case .deleted(let id):
+      let entity = try member.access.ledger().record(id)?.entity
+      // A record that came back and was deleted again was another row by then.
+      let ofAnyRow: Sign = { $0.kind == .delete && $0.objectID.entity.name == entity }
+      guard let row else { return [ofAnyRow] }
+      return [{ $0.kind == .delete && $0.objectID == row }, ofAnyRow]
+    case .wrote(_, let property):
+      guard let row else { return [] }
+      let names = Self.names(property, of: row.entity)
+      return [
+        { change in
+          change.objectID == row && change.kind != .delete
+            && (change.changedProperties.map { !$0.isDisjoint(with: names) } ?? true)
+        }
+      ]
     }
   }
 
-  /// A write that history has no transaction of although it reaches back: that of a row found by a
-  /// scan.
-  private func isScanned(_ deed: Deed, _ member: GroupStores.Member) throws -> Bool {
-    guard case .wrote(let id, _) = deed else { return false }
-    return try member.access.ledger().record(id) != nil
+  /// The row that a record has in a store, or had there before it was deleted.
+  private mutating func row(
+    of id: RecordID, _ member: GroupStores.Member
+  ) throws -> ManagedObjectID? {
+    let ledger = try member.access.ledger()
+    guard let entry = try ledger.record(id) else { return nil }
+    if let object = ledger.objectID(for: entry) { return object }
+    if let known = formerRows[member.name]?[id] { return known }
+    let row = try formerRow(of: id, member)
+    formerRows[member.name, default: [:]][id] = row
+    return row
+  }
+
+  /// The row that a record was born as, which its ID tells while the history of that time is there.
+  ///
+  /// Nil for records that came from another store, and for those that have come back since as another row.
+  private func formerRow(
+    of id: RecordID, _ member: GroupStores.Member
+  ) throws -> ManagedObjectID? {
+    var born: ManagedObjectID?
+    try visit(of: id.milliseconds, member) { transaction in
+      guard born == nil else { return }
+      let birth = RowBirth(transaction)
+      born =
+        transaction.changes.first { change in
+          change.kind == .insert
+            && member.access.identity(ofRow: change.objectID, born: birth).recordID == id
+        }?.objectID
+    }
+    return born
   }
 
   /// What history may call the property: a part of a composite attribute is called after it, a place
@@ -189,10 +252,12 @@ struct AuthorshipSearch {
   }
 }
 
-extension GroupStores.Member {
-  /// What the store calls an entity of the local store's.
-  func ownName(_ entity: String) throws -> String {
-    guard let translation else { return entity }
-    return access.schema.entities.keys.sorted().first { translation.entity($0) == entity } ?? entity
-  }
+extension Stamp {
+  /// Whether it has the very time of what made it, or an earlier one where that was in the future.
+  ///
+  /// A counter tells that the store's clock was ahead of the machine's.
+  fileprivate var isOfItsTime: Bool { clock.counter == 0 }
+
+  /// Whether a transaction of a time, in milliseconds since 1970, can have got it.
+  func mayBe(ofTime time: UInt64) -> Bool { !isOfItsTime || time >= clock.milliseconds }
 }

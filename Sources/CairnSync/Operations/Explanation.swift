@@ -7,9 +7,9 @@ public enum Authorship: Sendable, Hashable {
     number: Int64, author: String?, context: String?, process: String?, date: UInt64)
   /// The store that made it is not open in this group: its history is elsewhere.
   case elsewhere
-  /// The history of that time is gone.
+  /// History does not tell any more: that of the time is purged, or the row is deleted by which the write is known.
   case gone
-  /// The value was there before sync, or a migration filled it in: no transaction wrote it.
+  /// No transaction of a program: the value was there before sync, or a migration or a repair made it.
   case nobody
 }
 

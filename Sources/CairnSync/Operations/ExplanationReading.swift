@@ -11,12 +11,14 @@ struct ExplanationReading {
   /// The states of the records concerned, by store.
   private var states: [String: [RecordID: RecordState]] = [:]
   private var journal: [JournaledConflict] = []
+  private var authorship: AuthorshipSearch
   /// How many members of one relationship are explained.
   static let most = 100
 
   init(_ base: GroupStores.Member, in group: GroupStores) throws {
     self.group = group
     self.base = base
+    authorship = AuthorshipSearch(group)
     ledger = try base.access.ledger()
   }
 
@@ -42,6 +44,11 @@ struct ExplanationReading {
     var member: RecordID? {
       guard case .link(let key, let near, _, _) = self else { return nil }
       return key.owner == near ? key.member : key.owner
+    }
+    var isLink: Bool { member != nil }
+    var isPlace: Bool {
+      guard case .link(_, _, _, let isPlace) = self else { return false }
+      return isPlace
     }
   }
 
@@ -138,8 +145,13 @@ struct ExplanationReading {
     }
   }
 
-  func explain(_ subject: Subject) throws -> ValueExplanation? {
-    guard let register = try register(subject, in: base) else { return nil }
+  mutating func explain(_ subject: Subject) throws -> ValueExplanation? {
+    guard var register = try register(subject, in: base) else { return nil }
+    let end = try subject.isLink ? deletion(of: subject.member, in: base) : nil
+    if let end {
+      if subject.isPlace { return nil }
+      register = Register(value: .null, write: register.write)
+    }
     let lost = journal.filter {
       $0.conflict.record == subject.record && $0.conflict.property == subject.property
         && $0.conflict.member == subject.member
@@ -152,25 +164,34 @@ struct ExplanationReading {
       .map { WinningRule.conflict($0.conflict.rule) } ?? .unopposed
     return ValueExplanation(
       record: subject.record, property: subject.property, member: subject.member,
-      value: register.value, write: try explain(register.write, subject), rule: rule,
-      superseded: lost,
+      value: register.value,
+      write: try end.map { try explain($0, of: subject.member ?? subject.record, takesLinks: true) }
+        ?? explain(register.write, subject),
+      rule: rule, superseded: lost,
       standings: try group.members.map {
-        StoreStanding(store: $0.reference, standing: try standing(subject, register, in: $0))
+        StoreStanding(
+          store: $0.reference,
+          standing: try linkStanding(subject, register, in: $0)
+            ?? standing(subject, register, in: $0))
       })
   }
 
-  func explain(_ deletion: Deletion, entity: String) throws -> WriteExplanation {
+  /// - Parameter takesLinks: Whether it is explained as what ended a link to the record.
+  mutating func explain(
+    _ deletion: Deletion, of id: RecordID, takesLinks: Bool = false
+  ) throws -> WriteExplanation {
     WriteExplanation(
       stamp: deletion.stamp, store: group.reference(deletion.stamp.store),
-      authorship: try AuthorshipSearch(group: group).authorship(
-        of: deletion.stamp, .deleted(entity: entity)),
-      isByDeleteRule: false, replaced: Self.stamps(deletion.seen))
+      authorship: try authorship.authorship(of: deletion.stamp, .deleted(id)),
+      isByDeleteRule: takesLinks, replaced: Self.stamps(deletion.seen))
   }
 
-  private func explain(_ write: PropertyWrite, _ subject: Subject) throws -> WriteExplanation {
+  private mutating func explain(
+    _ write: PropertyWrite, _ subject: Subject
+  ) throws -> WriteExplanation {
     WriteExplanation(
       stamp: write.stamp, store: group.reference(write.stamp.store),
-      authorship: try AuthorshipSearch(group: group).authorship(
+      authorship: try authorship.authorship(
         of: write.stamp, .wrote(subject.record, property: subject.property)),
       isByDeleteRule: write.lastMeant != nil, replaced: Self.stamps(write.seen))
   }
@@ -192,6 +213,33 @@ struct ExplanationReading {
       let far = key.owner == near ? key.member : key.owner
       return Register(value: state.isMember ? .reference(far) : .null, write: state.write)
     }
+  }
+
+  /// The delete of a record that is deleted in a store, which has no links of it any more.
+  private func deletion(
+    of id: RecordID?, in member: GroupStores.Member
+  ) throws -> Deletion? {
+    guard let id, let entry = try member.access.ledger().record(id), entry.key == nil else {
+      return nil
+    }
+    return entry.deletion
+  }
+
+  /// How a store has a link that it does not show, or that another store does not show, because of the record
+  /// at its other end; nil for all else.
+  private func linkStanding(
+    _ subject: Subject, _ explained: Register, in member: GroupStores.Member
+  ) throws -> ValueStanding? {
+    guard subject.isLink, !subject.isPlace, let far = subject.member,
+      try deletion(of: subject.record, in: member) == nil
+    else { return nil }
+    let isEnded = try deletion(of: far, in: base) != nil
+    if try deletion(of: far, in: member) != nil {
+      return isEnded ? .inStep : explained.value == .null ? nil : .newer(.null)
+    }
+    guard let there = try register(subject, in: member), there.value != .null else { return nil }
+    if try member.access.ledger().record(far)?.key == nil { return .parked(far) }
+    return isEnded ? .waiting(there.value) : nil
   }
 
   private func standing(

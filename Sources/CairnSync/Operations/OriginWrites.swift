@@ -64,6 +64,8 @@ struct OriginWrites {
   private struct Change {
     let author: String?
     let date: UInt64
+    /// Of a row that it inserted.
+    let birth: RowBirth
     let record: HistoryChangeRecord
   }
 
@@ -91,7 +93,8 @@ struct OriginWrites {
       let date = transaction.milliseconds
       for change in transaction.changes where objects.contains(change.objectID) {
         changes[change.objectID, default: []].append(
-          Change(author: transaction.author, date: date, record: change))
+          Change(
+            author: transaction.author, date: date, birth: RowBirth(transaction), record: change))
       }
     }
     for (object, list) in changes {
@@ -104,8 +107,8 @@ struct OriginWrites {
       for name in record.properties.keys { record.properties[name]?.tracedSince = begins }
       records[id] = merge(records[id], record)
     }
-    let own = changes.values.flatMap { $0 }.filter { isOrigin($0.author, $0.date) }
-    try findDeleted(own, isOrigin, member, ledger)
+    let unknown = try takeDeleted(changes, isOrigin, member, ledger)
+    try findDeleted(unknown, isOrigin, member)
   }
 
   private func visit(
@@ -175,11 +178,38 @@ struct OriginWrites {
     return result
   }
 
-  /// The rows are gone, and with them which records they were: their deletes' times tell.
+  /// Takes the origin's deletes of rows whose inserts history has: those tell which records they were.
+  ///
+  /// - Returns: The origin's other deletes.
+  private mutating func takeDeleted(
+    _ changes: [ManagedObjectID: [Change]], _ isOrigin: Origin, _ member: GroupStores.Member,
+    _ ledger: Ledger
+  ) throws -> [Change] {
+    var unknown: [Change] = []
+    for (object, list) in changes {
+      guard let delete = list.last, delete.record.kind == .delete,
+        isOrigin(delete.author, delete.date)
+      else { continue }
+      let birth = list.first.flatMap { $0.record.kind == .insert ? $0.birth : nil }
+      let id = birth.map { member.access.identity(ofRow: object, born: $0).recordID }
+      // A record that came back as this row has the ID of its first one.
+      guard let id, let entry = try ledger.record(id) else {
+        unknown.append(delete)
+        continue
+      }
+      // It may have come back since as another row, which another program deleted.
+      guard entry.key == nil, entry.survivor == nil, let stamp = entry.deletion?.stamp,
+        stamp.store.isEpoch(of: member.id), stamp.mayBe(ofTime: delete.date)
+      else { continue }
+      deleted[id] = delete.record.tombstone.compactMapValues(WireValue.init(stored:))
+    }
+    return unknown
+  }
+
+  /// Where nothing tells any more which records rows were that are gone, the times of their deletes do.
   private mutating func findDeleted(
-    _ changes: [Change], _ isOrigin: Origin, _ member: GroupStores.Member, _ ledger: Ledger
+    _ deletes: [Change], _ isOrigin: Origin, _ member: GroupStores.Member
   ) throws {
-    let deletes = changes.filter { $0.record.kind == .delete }
     guard !deletes.isEmpty, let sidecar = member.access.store.capabilities.sidecar else { return }
     let from = deletes.map(\.date).min() ?? 0
     // Who else deleted at these times makes it unclear whose delete it was.
@@ -202,13 +232,14 @@ struct OriginWrites {
       let time = deletion.stamp.clock.milliseconds
       let before = times[entry.entity]?.filter { $0.date <= time } ?? []
       guard let last = before.last, isOrigin(last.author, last.date),
+        deletion.stamp.mayBe(ofTime: last.date),
         !before.contains(where: { $0.date == last.date && !isOrigin($0.author, $0.date) }),
         deletes.contains(where: {
           $0.date == last.date && $0.record.objectID.entity.name == entry.entity
         })
       else { return }
-      found.append(
-        (try SyncKey.identity(RecordID.self, in: key), entry.entity, last.date))
+      let id = try SyncKey.identity(RecordID.self, in: key)
+      if deleted[id] == nil { found.append((id, entry.entity, last.date)) }
     }
     for item in found {
       let same = deletes.filter {

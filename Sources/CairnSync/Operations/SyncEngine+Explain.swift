@@ -47,10 +47,11 @@ extension SyncEngine {
       try reading.prepare(subjects, of: survivor)
       return Explanation(
         record: record, survivor: survivor, entity: state.entity,
-        deletion: try state.deletion.map { try reading.explain($0, entity: state.entity) },
+        deletion: try state.deletion.map { try reading.explain($0, of: survivor) },
         isDeleted: try reading.ledger.record(survivor)?.key == nil,
         standings: try reading.standings(of: survivor),
-        values: try subjects.compactMap(reading.explain), hasMore: hasMore, away: group.away)
+        values: try subjects.compactMap { try reading.explain($0) }, hasMore: hasMore,
+        away: group.away)
     }
   }
 }

@@ -80,7 +80,8 @@ enum ExplanationText {
       lines.append("  superseded \(conflict.id)")
       lines += ConflictText.losing(conflict).map { "    " + $0 }
     }
-    return lines + standings(value.standings, isWhole: false, isDeleted: false)
+    let isLinkGone = value.member != nil && !value.isPlace && value.value == nil
+    return lines + standings(value.standings, isWhole: false, isDeleted: isLinkGone)
   }
 
   private static func write(
@@ -100,8 +101,13 @@ enum ExplanationText {
       ].compactMap { $0 }
       if !parts.isEmpty { text += " (\(parts.joined(separator: ", ")))" }
     case .elsewhere: text += ", whose history is not here"
-    case .gone: text += "; the history of that time is gone"
-    case .nobody: text += ": it was there before sync, or a migration filled it in"
+    case .gone: text += "; history does not tell by whom any more"
+    case .nobody:
+      text +=
+        verb == "deleted"
+        ? ", by no transaction of a program: a repair did it"
+        : ", by no transaction of a program: it was there before sync, or a migration or a repair "
+          + "made it"
     }
     return TerminalText.wrapped(text, indent: indent)
   }

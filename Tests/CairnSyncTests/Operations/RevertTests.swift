@@ -3,6 +3,7 @@ import CairnModel
 import CairnStore
 import CairnTesting
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CairnSync
@@ -135,6 +136,23 @@ struct RevertTests {
     try await duet.settle()
     #expect(try duet.there.site.picture() == before)
     #expect(try duet.here.site.picture() == before)
+    try await duet.close()
+  }
+
+  @Test func whatARepairTookForDeletedDoesNotComeBackWithWhatAnAuthorDeletedBefore() async throws {
+    let duet = try await Duet.make()
+    try duet.here.insert(["lost", "gone"])
+    try await duet.settle()
+    let gone = try duet.here.record("Item", "gone")
+    try write("anna", duet.here) { context in
+      try duet.here.site.find("Item", "gone", in: context).map(context.delete)
+    }
+    try await duet.settle()
+    try await duet.scratch.sql("here", "DELETE FROM ZITEM WHERE ZKEY = 'lost'")
+    #expect(try await duet.here.engine.repairLocal().actions.map(\.kind) == [.deleted])
+    try await duet.settle()
+    let outcome = try await duet.here.engine.revert(request("anna"))
+    #expect(outcome.done.map(\.record) == [gone])
     try await duet.close()
   }
 
