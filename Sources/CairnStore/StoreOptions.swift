@@ -99,6 +99,11 @@ public enum StoreOptionKey {
   ///
   /// Default 60.
   public static let postgreSQLStatementTimeout = "CairnPostgreSQLStatementTimeout"
+  /// Cairn's own: seconds that a transaction of a PostgreSQL store may stand still in the middle before the server ends
+  /// it; 0 for as long as it takes.
+  ///
+  /// Default 120.
+  package static let postgreSQLIdleTransactionTimeout = "CairnPostgreSQLIdleTransactionTimeout"
   /// Cairn's own: seconds after which a SQLite store may give up a query generation, when its log
   /// has grown beyond ``queryGenerationLogSize``, and after which a PostgreSQL store gives it up in any case.
   ///

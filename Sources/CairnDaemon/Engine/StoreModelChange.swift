@@ -262,23 +262,13 @@ struct StoreModelChange: Sendable {
     try now.checkUsers()
     let route = try Self.route(of: location, to: target)
     let migration = VersionMigration(route: route, timeout: Self.timeout, options: options)
-    var kept: String?
+    var folder: String?
     if !losses.isEmpty {
       try StoreBackup.makeFolder(backups)
       let name = "\(store)-before-migration-\(StoreBackup.stamp(date))"
-      kept = try migration.copy(into: StoreBackup.unusedFolder("\(backups)/\(name)"))
+      folder = try StoreBackup.unusedFolder("\(backups)/\(name)")
     }
-    do {
-      try migration.run(progress: progress)
-    } catch {
-      // The store is as it was, so that its copy is of no use.
-      if let kept {
-        let folder = URL(fileURLWithPath: kept).deletingLastPathComponent()
-        try? FileManager.default.removeItem(at: folder)
-      }
-      throw error
-    }
-    return kept
+    return try migration.run(keeping: folder, progress: progress)
   }
 }
 

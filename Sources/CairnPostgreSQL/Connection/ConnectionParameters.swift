@@ -22,8 +22,8 @@ package struct ConnectionParameters: Sendable, CustomStringConvertible, CustomRe
   /// How long a statement waits for rows that others have locked.
   package var lockTimeout = Duration.seconds(10)
   /// How long a transaction may stand still in the middle before the server ends it, so that a machine that
-  /// hangs does not hold its locks for ever.
-  package var idleTransactionTimeout = Duration.seconds(120)
+  /// hangs does not hold its locks for ever; nil for as long as it does.
+  package var idleTransactionTimeout: Duration? = .seconds(120)
   /// How long after ``statementTimeout`` an answer may still arrive.
   package var networkPatience = Duration.seconds(15)
   /// Shared by the connections of a store that is open; nil where nothing ends a wait before its time.

@@ -115,7 +115,7 @@ extension PostgreSQLFailure {
         "A value is longer than the server allows there: values of indexed and of unique attributes have "
           + "about 2,700 bytes at most."
       )
-    case SQLState.unknownTable, SQLState.unknownColumn, SQLState.unknownSchema:
+    case _ where isOfSchema:
       return (
         .persistentStoreIncompatibleSchema,
         "The schema is not as the store left it: another program changed or removed what is named. "

@@ -57,6 +57,14 @@ package struct PostgreSQLFailure: Error, Sendable, CustomStringConvertible {
     }
   }
 
+  /// Whether the database does not have what a statement names.
+  var isOfSchema: Bool {
+    switch state {
+    case SQLState.unknownTable, SQLState.unknownColumn, SQLState.unknownSchema: true
+    default: false
+    }
+  }
+
   /// Whether the connection cannot be used any more.
   var endsConnection: Bool { origin == .lost || origin == .connecting }
 

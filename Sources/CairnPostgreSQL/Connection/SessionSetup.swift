@@ -51,7 +51,10 @@ struct SessionSetup {
       (SQLCapture.ownSessions, "on"),
       ("statement_timeout", settings.statementTimeout.map { "\($0.milliseconds)ms" } ?? "0"),
       ("lock_timeout", "\(settings.lockTimeout.milliseconds)ms"),
-      ("idle_in_transaction_session_timeout", "\(settings.idleTransactionTimeout.milliseconds)ms"),
+      (
+        "idle_in_transaction_session_timeout",
+        settings.idleTransactionTimeout.map { "\($0.milliseconds)ms" } ?? "0"
+      ),
     ]
       // A session that listens says nothing for hours, and a first sync or a generation takes its time.
       + patience.map { ($0, "0") }

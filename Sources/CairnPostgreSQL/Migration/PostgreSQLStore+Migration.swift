@@ -23,21 +23,36 @@ extension PostgreSQLStore: InPlaceMigrating {
     }
     try SQLSchema(model: destination).checkDerivations(in: "PostgreSQL")
     let place = try StorePlace(url, options: options)
-    var settings = place.settings
-    // Copying and indexing take the time that they take.
-    settings.statementTimeout = nil
     do {
-      try StoreSchema(name: place.schema, connection: try PostgreSQLConnection(settings)).migrate(
-        to: destination,
-        isOf: { $0.isConfiguration(withName: nil, compatibleWithStoreMetadata: $1) },
-        from: source, difference
-      ) { try PostgreSQLConnection(place.settings) }
+      try onConnection(to: place) { connection, isInTransaction in
+        try StoreSchema(name: place.schema, connection: connection).migrate(
+          to: destination,
+          isOf: { $0.isConfiguration(withName: nil, compatibleWithStoreMetadata: $1) },
+          from: source, difference, isInTransaction: isInTransaction
+        ) { try PostgreSQLConnection(place.settings) }
+      }
     } catch let error as CoreDataError where error.code == .managedObjectConstraintMerge {
       throw CoreDataError(
         .migrationConstraintViolation,
         "Objects in the store at \(url.storePlace) violate a uniqueness constraint of the new model; the "
           + "store is as it was.", underlyingError: error)
     }
+  }
+
+  /// Calls with a connection whose statements may take the time that copying and indexing take: the one that holds
+  /// other writers up, where the caller has it.
+  private static func onConnection(
+    to place: StorePlace, _ body: (PostgreSQLConnection, _ isInTransaction: Bool) throws -> Void
+  ) throws {
+    if let hold = WriteHold.current, hold.isHolding(place) {
+      return try hold.finish { connection in
+        try connection.run("SET LOCAL statement_timeout = 0", isKept: false)
+        try body(connection, true)
+      }
+    }
+    var settings = place.settings
+    settings.statementTimeout = nil
+    try body(try PostgreSQLConnection(settings), false)
   }
 
   package static func cachedModel(

@@ -13,6 +13,7 @@ final class WriteHold: @unchecked Sendable {
   let connection: PostgreSQLConnection
   private let schema: PostgreSQLSchema
   private let pool: ConnectionPool
+  private var isFinished = false
 
   init(
     _ connection: PostgreSQLConnection, of schema: PostgreSQLSchema, in pool: ConnectionPool
@@ -25,6 +26,12 @@ final class WriteHold: @unchecked Sendable {
 
   /// Whether it is the open store's own.
   func isOf(_ state: PostgreSQLStore.State) -> Bool { pool === state.pool }
+
+  /// Whether it holds up the writers of the store in a place, or did until its connection ended.
+  func isHolding(_ place: StorePlace) -> Bool {
+    !isFinished && schema.name == place.schema
+      && connection.settings.description == place.settings.description
+  }
 
   /// How long it waits for the tables, in milliseconds: a vacuum may keep them for hours, and the server ends one of
   /// its own for a session that waits for a second.
@@ -69,6 +76,15 @@ final class WriteHold: @unchecked Sendable {
       }
     }
     return try result.get()
+  }
+
+  /// Runs the last transaction of the holder, which has begun; the others can write from then on.
+  func finish<Result>(_ body: (PostgreSQLConnection) throws -> Result) throws -> Result {
+    defer {
+      end()
+      isFinished = true
+    }
+    return try body(connection)
   }
 
   /// Lets the others write.

@@ -205,14 +205,17 @@ struct StoreSchema {
   /// Brings the store to another version of its model, all of it or not at all; does nothing where another program has
   /// done so meanwhile.
   ///
+  /// - Parameter isInTransaction: Whether the connection is in one, which this commits.
   /// - Throws: 134130 for a store that is of neither version.
   func migrate(
     to destination: ManagedObjectModel, isOf: (ManagedObjectModel, [String: Any]) -> Bool,
-    from source: ManagedObjectModel, _ difference: ModelDifference,
+    from source: ManagedObjectModel, _ difference: ModelDifference, isInTransaction: Bool,
     reconnect: () throws -> PostgreSQLConnection
   ) throws {
     try failures(in: "migrate") {
-      let transaction = try PostgreSQLTransaction(on: connection)
+      let transaction =
+        try isInTransaction
+        ? PostgreSQLTransaction(begunOn: connection) : PostgreSQLTransaction(on: connection)
       do {
         try lock()
         let record = try readRecord()

@@ -175,10 +175,26 @@ package final class PostgreSQLStore: PersistentStore, SidecarKeeping, PlaceCheck
     do {
       return try state.pool.withConnection { try body(state, $0) }
     } catch let failure as PostgreSQLFailure {
+      if failure.isOfSchema {
+        do {
+          try checkVersion(of: state)
+        } catch let error as CoreDataError {
+          throw located(error)
+        }
+      }
       throw located(failure.error(purpose, state.place.description))
     } catch let error as CoreDataError {
       throw located(error)
     }
+  }
+
+  /// Statements went to the server together with the question of which version the store is, or without it.
+  ///
+  /// - Throws: What ``take(_:of:)`` throws for a store of another version; nothing where the server does not say.
+  private func checkVersion(of state: State) throws {
+    let query = StoreState.query(in: state.place.schema)
+    let rows = try? state.pool.withConnection { try $0.run(query.text, query.parameters) }
+    if let rows, let found = StoreState(rows) { _ = try take(StoreChange(found: found), of: state) }
   }
 
   package func releaseMemory() { try? openState().pool.closeIdle() }

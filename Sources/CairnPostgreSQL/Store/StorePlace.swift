@@ -38,6 +38,9 @@ struct StorePlace: Sendable {
     if let seconds = number(StoreOptionKey.postgreSQLStatementTimeout) {
       settings.statementTimeout = seconds > 0 ? .seconds(seconds) : nil
     }
+    if let seconds = number(StoreOptionKey.postgreSQLIdleTransactionTimeout) {
+      settings.idleTransactionTimeout = seconds > 0 ? .seconds(seconds) : nil
+    }
     connections = number(StoreOptionKey.connectionPoolMaxSize).map { max(1, Int($0)) } ?? 4
     self.settings = settings
   }

@@ -35,7 +35,7 @@ public struct VersionMigration {
   ///
   /// - Returns: The copy's path.
   /// - Throws: `CoreDataError`, `CocoaError` or ``CairnPlatform/PlatformError``; then there is no copy.
-  public func copy(into folder: String) throws -> String {
+  private func copy(into folder: String) throws -> String {
     let new = URL(fileURLWithPath: folder)
     let name = location.isFile ? url.lastPathComponent : "copy.sqlite"
     StagedFolder.removeLeftovers(in: new.deletingLastPathComponent().path, of: "\(name).")
@@ -112,10 +112,62 @@ public struct VersionMigration {
 
   /// Migrates.
   ///
-  /// - Parameter progress: Called with 0 to 1, on any thread.
-  /// - Throws: `CoreDataError`; the store is as it was then, a database maybe of a version on the way.
-  public func run(progress: @escaping @Sendable (Double) -> Void) throws {
-    if route.steps.count == 1 || !location.isFile { return try takeSteps(at: url, progress) }
+  /// Others can read a database meanwhile, and write to it only afterwards where a copy is kept: nothing is lost that is
+  /// not in the copy. Of a file the caller sees to that.
+  ///
+  /// - Parameters:
+  ///   - folder: A new folder for a copy of the store as it was; nil for none.
+  ///   - progress: Called with 0 to 1, on any thread.
+  /// - Returns: The copy's path.
+  /// - Throws: `CoreDataError`, and what copying throws; the store is as it was then and there is no copy. A database may
+  ///   be of a version on the way; then there is the copy, which the error names.
+  public func run(
+    keeping folder: String?, progress: @escaping @Sendable (Double) -> Void
+  ) throws -> String? {
+    var stepsDone = 0
+    guard let folder else {
+      try run(&stepsDone, progress)
+      return nil
+    }
+    return try alone {
+      let copy = try copy(into: folder)
+      do {
+        try run(&stepsDone, progress)
+      } catch let error as CoreDataError where stepsDone > 0 {
+        throw CoreDataError(
+          error.code, "\(error.message) The store is of a version on the way; as it was: \(copy)",
+          userInfo: error.userInfo, underlyingError: error)
+      } catch {
+        try? FileManager.default.removeItem(atPath: folder)
+        throw error
+      }
+      return copy
+    }
+  }
+
+  /// Runs work while no other connection writes to the database.
+  private func alone<Result>(_ work: () throws -> Result) throws -> Result {
+    if location.isFile { return try work() }
+    let coordinator = PersistentStoreCoordinator(managedObjectModel: route.old.model)
+    let options = location.openingOptions([
+      StoreOptionKey.historyTracking: true, StoreOptionKey.timeout: timeout,
+      // It stands still while its rows are copied over other connections.
+      StoreOptionKey.postgreSQLIdleTransactionTimeout: 0,
+    ])
+    let store = try coordinator.addPersistentStore(
+      ofType: location.type, configurationName: nil, at: url, options: options)
+    // Nothing is written over it, so that nothing is lost where it cannot be closed.
+    defer { try? coordinator.remove(store) }
+    guard let writes = store.capabilities.exclusiveWrites else { return try work() }
+    return try writes.holdingWrites(work)
+  }
+
+  private func run(
+    _ stepsDone: inout Int, _ progress: @escaping @Sendable (Double) -> Void
+  ) throws {
+    if route.steps.count == 1 || !location.isFile {
+      return try takeSteps(at: url, &stepsDone, progress)
+    }
     let folder = try MigrationFolder(for: url)
     defer { folder.remove() }
     let copy = folder.url.appendingPathComponent(url.lastPathComponent)
@@ -126,17 +178,19 @@ public struct VersionMigration {
     let hold = try kind.hold(url, for: copy, options: options)
     defer { hold?.release() }
     try Self.copy(url, to: copy, ofType: location.type, model: route.old.model)
-    try takeSteps(at: copy, progress)
+    var stepsOfCopy = 0
+    try takeSteps(at: copy, &stepsOfCopy, progress)
     if let hold { return try hold.replace() }
     try kind.replace(at: url, withStoreAt: copy, options: options)
   }
 
   private func takeSteps(
-    at place: URL, _ progress: @escaping @Sendable (Double) -> Void
+    at place: URL, _ done: inout Int, _ progress: @escaping @Sendable (Double) -> Void
   ) throws {
     let steps = Double(route.steps.count)
     for (index, step) in route.steps.enumerated() {
       try migrate(place, step) { progress((Double(index) + $0) / steps) }
+      done += 1
     }
   }
 

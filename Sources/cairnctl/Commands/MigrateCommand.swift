@@ -189,15 +189,12 @@ struct MigrateCommand: ParsableCommand {
   private func perform(_ migration: VersionMigration) throws -> String? {
     let stamp = Date().formatted(.iso8601).filter { !"-:".contains($0) }
     let folder = "\(path).backup-\(stamp)"
-    var backup: String?
+    let backup: String?
     do {
-      if !noBackup { backup = try migration.copy(into: folder) }
       let bar = MigrationProgress(isShown: !shared.json)
       defer { bar.clear() }
-      try migration.run { bar.show($0) }
+      backup = try migration.run(keeping: noBackup ? nil : folder) { bar.show($0) }
     } catch {
-      // The store is as it was, so that its copy is of no use.
-      if backup != nil { try? FileManager.default.removeItem(atPath: folder) }
       throw Self.failure(error, path: path)
     }
     do {

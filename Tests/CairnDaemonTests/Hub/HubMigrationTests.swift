@@ -93,6 +93,28 @@ import Testing
     #expect(await daemon.stop() == 0)
   }
 
+  @Test func whatIsWrittenUntilTheValuesAreDroppedIsInTheCopy() async throws {
+    let daemon = try await daemon(of: "Other")
+    #expect(try await daemon.ctl("store", "migrate", "local", "--allow-drop").code == 0)
+    let writing = Task.detached { [hub] in
+      var last = 0
+      // Until there is no such column.
+      while (try? hub.sql("UPDATE @item SET label = 'w\(last + 1)'")) != nil { last += 1 }
+      return last
+    }
+    #expect(await eventually { (try? hub.sql("SELECT label FROM @item"))?.first == "w" })
+    let done = try await daemon.ctl("store", "migrate", "hub", "--allow-drop")
+    #expect(done.code == 0, "\(done.output)\(done.errors)")
+    let last = await writing.value
+    let copy = hub.folder.file(try #require(try copies().first))
+    let labels = try package.withStore(copy, "First") { context in
+      try context.fetch(FetchRequest<ManagedObject>(entityName: "Item"))
+        .compactMap { $0.value(forKey: "label") as? String }
+    }
+    #expect(labels == ["w\(last)"])
+    #expect(await daemon.stop() == 0)
+  }
+
   /// It takes the hub along again, which loses nothing by that.
   @Test func aDaemonThatHasTheOlderModelKeepsItsValuesAndBringsThemBack() async throws {
     let old = try hub.make("old", model: "\(package.path)/First.xcdatamodel")

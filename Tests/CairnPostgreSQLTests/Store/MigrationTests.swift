@@ -7,6 +7,7 @@ import TestSupport
 @_spi(Stores) import CairnStore
 import CairnTesting
 import Foundation
+import Synchronization
 import TestServers
 import Testing
 
@@ -123,6 +124,90 @@ import Testing
         + "WHERE nspname = '\(words.schema)' AND (relname LIKE 'cairn_old%' OR relname = 'author')",
       on: other)
     #expect(left.integer(0, 0) == 0)
+  }
+
+  @Test func whoHoldsUpOtherWritersMigratesBeforeTheyGoOn() async throws {
+    let old = try LibraryModel.make().model
+    let store = try words.openRecording(model: old)
+    try words.insert("Shelf", ["place": .string("north")], in: store)
+    let started = DispatchSemaphore(value: 0)
+    let writing = onThread { [words, other] in
+      started.wait()
+      _ = try words.sql("UPDATE @shelf SET place = 'south'", on: other)
+    }
+    let watcher = try words.foreign()
+    try store.holdingWrites {
+      started.signal()
+      try until {
+        let waiting = try words.sql(
+          "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = '@shelf'::regclass",
+          on: watcher)
+        return waiting.integer(0, 0) == 1
+      }
+      try migrate(from: old, to: Self.additive())
+      // The next step of a way is one of its own.
+      try migrate(from: Self.additive(), to: Self.next())
+    }
+    try await writing().get()
+    let next = try words.open(model: Self.next())
+    let shelf = try #require(
+      try words.sql("SELECT place FROM @shelf", on: watcher).text(0, 0))
+    #expect(shelf == "south")
+    #expect(try words.insert("Shelf", in: next).rowKey == 2)
+  }
+
+  @Test func aSaveThatWaitedForAMigrationSaysThatTheStoreWasMigrated() async throws {
+    let old = try LibraryModel.make().model
+    let store = try words.openRecording(model: old)
+    let second = try words.open(model: old)
+    let started = DispatchSemaphore(value: 0)
+    let saving = onThread { [words] in
+      started.wait()
+      _ = try words.insert("Author", ["weight": .double(1)], in: second)
+    }
+    let watcher = try words.foreign()
+    try store.holdingWrites {
+      started.signal()
+      try until {
+        let waiting = try words.sql(
+          "SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype = 'advisory' AND database = "
+            + "(SELECT oid FROM pg_database WHERE datname = current_database())", on: watcher)
+        return (waiting.integer(0, 0) ?? 0) > 0
+      }
+      try migrate(from: old, to: Self.next())
+    }
+    let error = await #expect(throws: CoreDataError.self) { try await saving().get() }
+    #expect(error?.code == .persistentStoreIncompatibleSchema)
+    #expect(error?.message.contains("was migrated to another version") == true, "\(error as Any)")
+  }
+
+  /// Runs work on a thread of its own, as the caller waits for it on one of the few that tests have.
+  ///
+  /// - Returns: Waits for the outcome.
+  private func onThread(
+    _ work: @escaping @Sendable () throws -> Void
+  ) -> () async throws -> Result<Void, any Error> {
+    let outcome = Outcome()
+    Thread.detachNewThread {
+      let result = Result { try work() }
+      outcome.result.withLock { $0 = result }
+    }
+    return {
+      #expect(await eventually { outcome.result.withLock { $0 != nil } })
+      return try #require(outcome.result.withLock { $0 })
+    }
+  }
+
+  private final class Outcome: Sendable {
+    let result = Mutex<Result<Void, any Error>?>(nil)
+  }
+
+  private func until(_ condition: () throws -> Bool) throws {
+    let end = ContinuousClock.now + .seconds(20)
+    while try !condition() {
+      try #require(ContinuousClock.now < end)
+      Thread.sleep(forTimeInterval: 0.01)
+    }
   }
 
   @Test func aTableThatOnlyGetsMoreStaysWhereItIs() throws {
