@@ -206,6 +206,7 @@ import Testing
     let end = ContinuousClock.now + .seconds(20)
     while try !condition() {
       try #require(ContinuousClock.now < end)
+      // A hold ends with the closure that it was given, which cannot suspend.
       Thread.sleep(forTimeInterval: 0.01)
     }
   }
