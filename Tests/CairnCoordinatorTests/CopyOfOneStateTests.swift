@@ -26,6 +26,17 @@ private final class InterruptedStore: FileStore, @unchecked Sendable {
   }
 }
 
+/// Notes how many rows it is given at a time.
+// Unchecked: no state of its own.
+private final class CountingStore: FileStore, @unchecked Sendable {
+  static let groups = Mutex<[Int]>([])
+
+  override func save(_ request: SaveChangesRequest) throws -> SaveOutcome {
+    if !request.insertions.isEmpty { Self.groups.withLock { $0.append(request.insertions.count) } }
+    return try super.save(request)
+  }
+}
+
 /// Chapter 20.2 of the specification.
 @Suite struct CopyOfOneStateTests {
   /// Boxes and what is in them, many to many.
@@ -81,5 +92,43 @@ private final class InterruptedStore: FileStore, @unchecked Sendable {
     let boxes = try #require(
       try copy.fetch(StoreFetchRequest(entity: box, includesSubentities: false)).snapshots)
     #expect(try copy.members(of: things, owners: boxes.map(\.objectID)).map(\.count) == [2])
+  }
+
+  @Test func rowsWithLongValuesAreCopiedAFewAtATimeAndOthersByTheThousand() throws {
+    let folder = try TemporaryFolder()
+    let coordinator = PersistentStoreCoordinator(
+      managedObjectModel: Self.model(),
+      storeKinds: [
+        InMemoryStoreKind(), DerivedStoreKind(of: FileStoreKind(), storeClass: CountingStore.self),
+      ])
+    let source = try coordinator.addPersistentStore(
+      ofType: StoreTypeName.inMemory, configurationName: nil, at: nil)
+    let box = try #require(coordinator.managedObjectModel.entitiesByName["Box"])
+    let thing = try #require(coordinator.managedObjectModel.entitiesByName["Thing"])
+    func insert(_ count: Int, of entity: EntityDescription, _ name: String) throws {
+      let slot = try #require(entity.layout.slotByName["name"])
+      var request = SaveChangesRequest()
+      request.insertions = try source.obtainPermanentIDs(
+        for: Array(repeating: entity, count: count)
+      ).map { id in
+        var values = id.entity.layout.defaultValues
+        values[slot] = .string(name)
+        return .init(snapshot: .make(objectID: id, version: 0, values: values))
+      }
+      _ = try source.save(request)
+    }
+    try insert(40, of: box, String(repeating: "x", count: 4 << 20))
+    try insert(8000, of: thing, "short")
+    let copy = try coordinator.migratePersistentStore(
+      source, to: URL(fileURLWithPath: folder.file("copy")), withType: FileStoreKind.typeName)
+    let groups = CountingStore.groups.withLock { $0 }
+    #expect(groups.reduce(0, +) == 8040)
+    #expect(groups.dropFirst().prefix(12).allSatisfy { $0 == 2 }, "\(groups)")
+    #expect(groups.max().map { $0 > 1000 } == true, "\(groups)")
+    for (entity, count) in [(box, 40), (thing, 8000)] {
+      #expect(
+        try copy.fetch(StoreFetchRequest(entity: entity, includesSubentities: false)).snapshots?
+          .count == count)
+    }
   }
 }

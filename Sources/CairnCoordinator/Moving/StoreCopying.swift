@@ -6,13 +6,19 @@ import Foundation
 ///
 /// Objects get IDs of the new store. Rows are written in groups; links that no to-one slot carries
 /// follow when all rows are there. From a store with query generations it reads a single one, whatever other programs
-/// commit meanwhile.
+/// commit meanwhile, and holds the rows of one group at a time; those of any other it holds all, as they were at one
+/// moment.
 struct StoreCopying {
   private let source: PersistentStore
   private let destination: PersistentStore
   /// The generation to read; nil for the store as it is.
   private let state: (any StoreGeneration)?
+  /// Rows, or links, of a group; fewer rows where they are long.
   private static let groupSize = 5_000
+  /// How many rows the first group has, of which nothing is known yet.
+  private static let firstGroupSize = 16
+  /// Bytes of texts and data that a group is meant to have.
+  private static let groupBytes = 8 << 20
 
   init(source: PersistentStore, destination: PersistentStore) throws {
     self.source = source
@@ -26,21 +32,25 @@ struct StoreCopying {
   /// - Throws: 133021 when the new store keeps uniqueness constraints that the old one did not, and
   ///   what the stores throw. The new store is then to be thrown away.
   func run() throws -> [ManagedObjectID: ManagedObjectID] {
-    var rows: [RowSnapshot] = []
-    for entity in source.managedObjectModel.entities where source.holds(entity) {
-      rows += try self.rows(of: entity)
+    let entities = source.managedObjectModel.entities.filter {
+      source.holds($0) && !$0.isAbstract
     }
+    let held = try state == nil ? entities.flatMap { try rows(of: $0) } : nil
+    let objects = try held?.map(\.objectID) ?? entities.flatMap { try self.objects(of: $0) }
     var ids: [ManagedObjectID: ManagedObjectID] = [:]
-    ids.reserveCapacity(rows.count)
-    let new = try destination.obtainPermanentIDs(for: rows.map(\.objectID.entity))
-    for (row, id) in zip(rows, new) { ids[row.objectID] = id }
-    let links = try self.links(of: rows, ids: ids)
-    for start in stride(from: 0, to: rows.count, by: Self.groupSize) {
-      var request = SaveChangesRequest()
-      request.insertions = rows[start..<min(start + Self.groupSize, rows.count)].map {
-        SaveChangesRequest.Insertion(snapshot: Self.row($0, under: ids))
-      }
-      try write(request)
+    ids.reserveCapacity(objects.count)
+    let new = try destination.obtainPermanentIDs(for: objects.map(\.entity))
+    for (object, id) in zip(objects, new) { ids[object] = id }
+    let links = try self.links(of: objects, ids: ids)
+    var start = 0
+    var size = Self.firstGroupSize
+    while start < objects.count {
+      let group = start..<min(start + size, objects.count)
+      let rows =
+        try held?[group] ?? state?.snapshots(for: Array(objects[group])).compactMap(\.self)[...]
+      try write(rows ?? [], under: ids)
+      start = group.upperBound
+      size = Self.size(after: rows ?? [])
     }
     for start in stride(from: 0, to: links.count, by: Self.groupSize) {
       var request = SaveChangesRequest()
@@ -50,15 +60,45 @@ struct StoreCopying {
     return ids
   }
 
+  /// How many rows the group after one is to have.
+  private static func size(after rows: ArraySlice<RowSnapshot>) -> Int {
+    let bytes = rows.reduce(0) { $0 + $1.values.reduce(0) { $0 + Self.bytes(of: $1) } }
+    let fitting = groupBytes / max(1, bytes / max(1, rows.count))
+    return max(1, min(fitting, 4 * max(rows.count, firstGroupSize), groupSize))
+  }
+
+  /// Bytes of what may be long.
+  private static func bytes(of value: AttributeValue) -> Int {
+    switch value {
+    case .data(let data): data.count
+    case .string(let text): text.utf8.count
+    default: 0
+    }
+  }
+
   private func rows(of entity: EntityDescription) throws -> [RowSnapshot] {
-    if entity.isAbstract { return [] }
     let request = StoreFetchRequest(entity: entity, includesSubentities: false)
-    switch try state?.fetch(request) ?? source.fetch(request) {
+    switch try source.fetch(request) {
     case .snapshots(let rows): return rows
-    case .objectIDs(let ids):
-      return try (state?.snapshots(for: ids) ?? source.snapshots(for: ids)).compactMap(\.self)
+    case .objectIDs(let ids): return try source.snapshots(for: ids).compactMap(\.self)
     case .count, .dictionaries: return []
     }
+  }
+
+  /// The objects of an entity in the generation.
+  private func objects(of entity: EntityDescription) throws -> [ManagedObjectID] {
+    let request = StoreFetchRequest(
+      entity: entity, includesSubentities: false, result: .objectIDs)
+    guard case .objectIDs(let ids)? = try state?.fetch(request) else { return [] }
+    return ids
+  }
+
+  private func write(
+    _ rows: ArraySlice<RowSnapshot>, under ids: [ManagedObjectID: ManagedObjectID]
+  ) throws {
+    var request = SaveChangesRequest()
+    request.insertions = rows.map { .init(snapshot: Self.row($0, under: ids)) }
+    try write(request)
   }
 
   /// The row with IDs of the new store; links to objects that have gone are dropped.
@@ -94,16 +134,16 @@ struct StoreCopying {
   /// The links that no to-one slot carries: many-to-many from one side, to-manys without inverse,
   /// and the order of ordered relationships.
   private func links(
-    of rows: [RowSnapshot], ids: [ManagedObjectID: ManagedObjectID]
+    of objects: [ManagedObjectID], ids: [ManagedObjectID: ManagedObjectID]
   ) throws -> [SaveChangesRequest.LinkChange] {
     var places: [ManagedObjectID: Int] = [:]
-    for (place, row) in rows.enumerated() { places[row.objectID] = place }
+    for (place, object) in objects.enumerated() { places[object] = place }
     var groups: [ObjectIdentifier: [ManagedObjectID]] = [:]
     var entities: [EntityDescription] = []
-    for row in rows {
-      let entity = row.objectID.entity
+    for object in objects {
+      let entity = object.entity
       if groups[ObjectIdentifier(entity)] == nil { entities.append(entity) }
-      groups[ObjectIdentifier(entity), default: []].append(row.objectID)
+      groups[ObjectIdentifier(entity), default: []].append(object)
     }
     var links: [SaveChangesRequest.LinkChange] = []
     for entity in entities {
