@@ -133,12 +133,15 @@ public struct VersionMigration {
       let copy = try copy(into: folder)
       do {
         try run(&stepsDone, progress)
-      } catch let error as CoreDataError where stepsDone > 0 {
-        throw CoreDataError(
-          error.code, "\(error.message) The store is of a version on the way; as it was: \(copy)",
-          userInfo: error.userInfo, underlyingError: error)
       } catch {
-        try? FileManager.default.removeItem(atPath: folder)
+        if stepsDone == 0 {
+          // The store is as it was, so that its copy is of no use.
+          try? FileManager.default.removeItem(atPath: folder)
+        } else if let error = error as? CoreDataError {
+          throw CoreDataError(
+            error.code, "\(error.message) The store is of a version on the way; as it was: \(copy)",
+            userInfo: error.userInfo, underlyingError: error)
+        }
         throw error
       }
       return copy
@@ -150,7 +153,7 @@ public struct VersionMigration {
     if location.isFile { return try work() }
     let coordinator = PersistentStoreCoordinator(managedObjectModel: route.old.model)
     let options = location.openingOptions([
-      StoreOptionKey.historyTracking: true, StoreOptionKey.timeout: timeout,
+      StoreOptionKey.timeout: timeout,
       // It stands still while its rows are copied over other connections.
       StoreOptionKey.postgreSQLIdleTransactionTimeout: 0,
     ])

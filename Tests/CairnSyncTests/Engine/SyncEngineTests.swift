@@ -66,6 +66,19 @@ struct SyncEngineTests {
       }
     }
 
+    /// Writes as a program with a name of its own, in another millisecond than what was written before.
+    func write(by author: String, _ work: (ManagedObjectContext) throws -> Void) throws {
+      let now = site.access.environment.now()
+      while site.access.environment.now() <= now + 1 {}
+      let context = ManagedObjectContext(.privateQueue)
+      context.persistentStoreCoordinator = site.coordinator
+      context.transactionAuthor = author
+      try context.performAndWait {
+        try work(context)
+        try context.save()
+      }
+    }
+
     func insert(_ keys: [String]) throws {
       try site.write { context in
         for key in keys { _ = try site.insert("Item", ["key": key, "value": key], in: context) }

@@ -17,23 +17,8 @@ struct ExplainDeletionTests {
     daemon = try SyncEngineTests.Daemon("local", in: scratch)
   }
 
-  private func write(
-    _ author: String, _ work: (ManagedObjectContext) throws -> Void
-  ) throws {
-    let context = ManagedObjectContext(.privateQueue)
-    context.persistentStoreCoordinator = daemon.site.coordinator
-    context.transactionAuthor = author
-    try context.performAndWait {
-      try work(context)
-      try context.save()
-    }
-    // The next one has another millisecond.
-    let now = SyncEnvironment.live.now()
-    while SyncEnvironment.live.now() <= now + 1 {}
-  }
-
   private func delete(_ key: String, by author: String) throws {
-    try write(author) { context in
+    try daemon.write(by: author) { context in
       context.delete(try #require(try daemon.site.find("Item", key, in: context)))
     }
   }
@@ -45,7 +30,7 @@ struct ExplainDeletionTests {
 
   @Test func theValuesOfADeletedRecordAreExplainedByWhoWroteThem() async throws {
     _ = try await daemon.addReplica(in: scratch, with: ["k", "other"])
-    try write("anna") { try daemon.set("k", "value", "hers", in: $0) }
+    try daemon.write(by: "anna") { try daemon.set("k", "value", "hers", in: $0) }
     let record = try daemon.record("Item", "k")
     try await daemon.engine.wait(timeout: .patience)
     try delete("k", by: "bert")
@@ -72,7 +57,7 @@ struct ExplainDeletionTests {
 
   @Test func aValueThatARepairWroteIsNotTakenForTheProgramsThatWroteItBefore() async throws {
     _ = try await daemon.addReplica(in: scratch, with: ["k"])
-    try write("anna") { try daemon.set("k", "value", "hers", in: $0) }
+    try daemon.write(by: "anna") { try daemon.set("k", "value", "hers", in: $0) }
     try await daemon.engine.wait(timeout: .patience)
     try await scratch.sql("local", "UPDATE ZITEM SET ZVALUE = 'past history'")
     let report = try await daemon.engine.repair(name: "nas", timeout: .patience)
@@ -102,7 +87,7 @@ struct ExplainDeletionTests {
     try await daemon.engine.wait(timeout: .patience)
     let (item, tag) = (try daemon.record("Item", "k"), try daemon.record("Tag", "t"))
     try await daemon.engine.rest()
-    try write("anna") { context in
+    try daemon.write(by: "anna") { context in
       context.delete(try #require(try daemon.site.find("Tag", "t", in: context)))
     }
     func link() async throws -> ValueExplanation {

@@ -9,20 +9,6 @@ import Testing
 
 /// Specification: sync.md 9, `explain`.
 struct ExplainTests {
-  /// Writes as a program with a name of its own.
-  private func write(
-    _ author: String, _ daemon: SyncEngineTests.Daemon,
-    _ work: (ManagedObjectContext) throws -> Void
-  ) throws {
-    let context = ManagedObjectContext(.privateQueue)
-    context.persistentStoreCoordinator = daemon.site.coordinator
-    context.transactionAuthor = author
-    try context.performAndWait {
-      try work(context)
-      try context.save()
-    }
-  }
-
   private func author(_ write: WriteExplanation) -> String? {
     guard case .transaction(_, let author, _, _, _) = write.authorship else { return nil }
     return author
@@ -32,11 +18,11 @@ struct ExplainTests {
     let duet = try await Duet.make()
     try await duet.settle()
     try await duet.there.engine.rest()
-    try write("anna", duet.here) { try duet.here.set("k", "value", "mine", in: $0) }
+    try duet.here.write(by: "anna") { try duet.here.set("k", "value", "mine", in: $0) }
     try HistoryCapture(access: duet.here.site.access).run()
     let now = duet.here.site.access.environment.now()
     while duet.here.site.access.environment.now() <= now + 1 {}
-    try write("bert", duet.there) { try duet.there.set("k", "value", "theirs", in: $0) }
+    try duet.there.write(by: "bert") { try duet.there.set("k", "value", "theirs", in: $0) }
     try duet.there.engine.resume()
     try await duet.settle()
     let record = try duet.here.record("Item", "k")
@@ -92,7 +78,7 @@ struct ExplainTests {
 
   @Test func aReferenceALinkAPlaceAndTheOtherSideOfAReferenceAreExplained() async throws {
     let duet = try await Duet.make()
-    try write("carl", duet.here) { context in
+    try duet.here.write(by: "carl") { context in
       let item = try #require(try duet.here.site.find("Item", "k", in: context))
       let tag = try #require(try duet.here.site.find("Tag", "t", in: context))
       let child = try duet.here.site.insert("Item", ["key": "c", "parent": item], in: context)
@@ -135,7 +121,7 @@ struct ExplainTests {
     let duet = try await Duet.make()
     let record = try duet.here.record("Item", "k")
     try await duet.here.engine.rest()
-    try write("dora", duet.here) { context in
+    try duet.here.write(by: "dora") { context in
       context.delete(try #require(try duet.here.site.find("Item", "k", in: context)))
     }
     let explanation = try await duet.here.engine.explain(record)

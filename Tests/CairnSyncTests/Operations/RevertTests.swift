@@ -10,29 +10,13 @@ import Testing
 
 /// Specification: sync.md 9, `revert`.
 struct RevertTests {
-  private func write(
-    _ author: String, _ daemon: SyncEngineTests.Daemon,
-    _ work: (ManagedObjectContext) throws -> Void
-  ) throws {
-    // Another millisecond than what was written before.
-    let now = daemon.site.access.environment.now()
-    while daemon.site.access.environment.now() <= now + 1 {}
-    let context = ManagedObjectContext(.privateQueue)
-    context.persistentStoreCoordinator = daemon.site.coordinator
-    context.transactionAuthor = author
-    try context.performAndWait {
-      try work(context)
-      try context.save()
-    }
-  }
-
   private func request(_ author: String, since: UInt64 = 0) -> RevertRequest {
     RevertRequest(.author(author), since: since)
   }
 
   @Test func whatAnAuthorInsertedIsDeletedUnlessOthersWroteToItOrNeedIt() async throws {
     let duet = try await Duet.make()
-    try write("anna", duet.here) { context in
+    try duet.here.write(by: "anna") { context in
       _ = try duet.here.site.insert("Item", ["key": "alone"], in: context)
       let whole = try duet.here.site.insert("Item", ["key": "whole"], in: context)
       _ = try duet.here.site.insert("Part", ["key": "own", "item": whole], in: context)
@@ -40,8 +24,8 @@ struct RevertTests {
       _ = try duet.here.site.insert("Item", ["key": "needed"], in: context)
     }
     try await duet.settle()
-    try write("bert", duet.here) { try duet.here.set("touched", "value", "b", in: $0) }
-    try write("carl", duet.there) { context in
+    try duet.here.write(by: "bert") { try duet.here.set("touched", "value", "b", in: $0) }
+    try duet.there.write(by: "carl") { context in
       let item = try #require(try duet.there.site.find("Item", "needed", in: context))
       _ = try duet.there.site.insert("Part", ["key": "other", "item": item], in: context)
     }
@@ -74,7 +58,7 @@ struct RevertTests {
   ) async throws {
     let duet = try await Duet.make(policy: policy)
     try await duet.here.engine.rest()
-    try write("anna", duet.here) { context in
+    try duet.here.write(by: "anna") { context in
       try duet.here.site.find("Item", "k", in: context).map(context.delete)
     }
     let outcome = try await duet.here.engine.revert(request("anna"))
@@ -90,7 +74,7 @@ struct RevertTests {
 
   @Test func takingBackCanBeTakenBack() async throws {
     let duet = try await Duet.make()
-    try write("anna", duet.here) { context in
+    try duet.here.write(by: "anna") { context in
       let tag = try #require(try duet.here.site.find("Tag", "t", in: context))
       let item = try duet.here.site.insert("Item", ["key": "new", "value": "v"], in: context)
       item.setValue(Set([tag]), forKey: "tags")
@@ -126,7 +110,7 @@ struct RevertTests {
     }
     try await duet.settle()
     let before = try duet.here.site.picture()
-    try write("anna", duet.here) { context in
+    try duet.here.write(by: "anna") { context in
       context.delete(try #require(try duet.here.site.find("Item", "k", in: context)))
     }
     try await duet.settle()
@@ -144,7 +128,7 @@ struct RevertTests {
     try duet.here.insert(["lost", "gone"])
     try await duet.settle()
     let gone = try duet.here.record("Item", "gone")
-    try write("anna", duet.here) { context in
+    try duet.here.write(by: "anna") { context in
       try duet.here.site.find("Item", "gone", in: context).map(context.delete)
     }
     try await duet.settle()
@@ -158,13 +142,13 @@ struct RevertTests {
 
   @Test func aReplacedValueComesBackWhereItIsKnownAndElseTheWriteStaysAndItSaysSo() async throws {
     let duet = try await Duet.make()
-    try write("anna", duet.here) { try duet.here.set("k", "value", "second", in: $0) }
+    try duet.here.write(by: "anna") { try duet.here.set("k", "value", "second", in: $0) }
     try await duet.settle()
     let unknown = try await duet.here.engine.planRevert(request("anna"))
     #expect(unknown.steps.isEmpty && unknown.kept.map(\.reason) == [.formerValueUnknown])
     // A replica that has not got it knows what was there.
     try await duet.here.engine.rest()
-    try write("bert", duet.here) { try duet.here.set("k", "value", "third", in: $0) }
+    try duet.here.write(by: "bert") { try duet.here.set("k", "value", "third", in: $0) }
     let known = try await duet.here.engine.planRevert(request("bert"))
     let record = try duet.here.record("Item", "k")
     #expect(
@@ -190,9 +174,9 @@ struct RevertTests {
     let duet = try await Duet.make()
     try await duet.settle()
     for daemon in [duet.here, duet.there] { try await daemon.engine.rest() }
-    try write("anna", duet.there) { try duet.there.set("k", "value", "lost", in: $0) }
+    try duet.there.write(by: "anna") { try duet.there.set("k", "value", "lost", in: $0) }
     try HistoryCapture(access: duet.there.site.access).run()
-    try write("bert", duet.here) { try duet.here.set("k", "value", "won", in: $0) }
+    try duet.here.write(by: "bert") { try duet.here.set("k", "value", "won", in: $0) }
     try await duet.meet()
     #expect(try duet.there.item("k", "value") == "won")
     try await duet.here.engine.revert(request("bert"))
@@ -203,11 +187,11 @@ struct RevertTests {
 
   @Test func onlyTheTimeThatIsAskedForIsTakenBack() async throws {
     let duet = try await Duet.make()
-    try write("anna", duet.here) {
+    try duet.here.write(by: "anna") {
       _ = try duet.here.site.insert("Item", ["key": "early"], in: $0)
     }
     let between = duet.here.site.access.environment.now() + 1
-    try write("anna", duet.here) {
+    try duet.here.write(by: "anna") {
       _ = try duet.here.site.insert("Item", ["key": "late"], in: $0)
     }
     try await duet.settle()
@@ -242,7 +226,7 @@ struct RevertTests {
       _ = try duet.here.site.insert("Tag", ["name": "other", "note": "old"], in: context)
     }
     try await duet.settle()
-    try write("anna", duet.here) { context in
+    try duet.here.write(by: "anna") { context in
       for name in ["unique", "other"] {
         context.delete(try #require(try duet.here.site.find("Tag", name, in: context)))
       }
@@ -250,7 +234,7 @@ struct RevertTests {
     try await duet.settle()
     let plan = try await duet.here.engine.planRevert(request("anna"))
     #expect(plan.steps.count == 2)
-    try write("bert", duet.here) {
+    try duet.here.write(by: "bert") {
       _ = try duet.here.site.insert("Tag", ["name": "unique", "note": "new"], in: $0)
     }
     try await duet.settle()
@@ -278,7 +262,7 @@ struct RevertTests {
     let daemon = try SyncEngineTests.Daemon("local", in: scratch)
     try daemon.insert(["gone"])
     try HistoryCapture(access: daemon.site.access).run()
-    try write("anna", daemon) { context in
+    try daemon.write(by: "anna") { context in
       context.delete(try #require(try daemon.site.find("Item", "gone", in: context)))
     }
     // No other store has ever had it.
