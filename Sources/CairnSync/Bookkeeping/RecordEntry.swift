@@ -117,6 +117,14 @@ struct RecordEntry: Hashable, Sendable {
     return writer.data
   }
 
+  /// Whether a record has a row, by the first of its bytes.
+  static func hasRow(_ encoded: Data) throws -> Bool {
+    var reader = ByteReader(encoded)
+    guard try reader.byte() == 1 else { throw ByteReader.damaged }
+    _ = try reader.string()
+    return try reader.byte() != 0
+  }
+
   /// Where in ``encoded`` the number of the row stands, for records of an entity.
   static func placeOfRowKey(in entity: String) -> Int {
     var writer = ByteWriter()

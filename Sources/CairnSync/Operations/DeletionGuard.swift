@@ -72,15 +72,12 @@ struct DeletionSurvey {
     let there = try destination.freshLedger()
     if try there.isEmpty(.records) { return nil }
     guard try mayExceed(there) else { return nil }
-    let here = try source.freshLedger()
     var pending = PendingDeletes()
     try visitChanges(there) { ids in
-      for (sequence, entity) in try deleted(ids, here, there) {
-        pending.add(entity, at: sequence)
-      }
+      for (sequence, entity) in try deleted(ids) { pending.add(entity, at: sequence) }
     }
     return try pending.plan(
-      limit, of: destination, there, from: here.storeID, replica: replica, store: store)
+      limit, of: destination, there, from: source.ledger().storeID, replica: replica, store: store)
   }
 
   /// What the destination, which comes back, would delete because the source has forgotten it.
@@ -128,17 +125,23 @@ struct DeletionSurvey {
   }
 
   /// Those that are deleted in the source and would be in the destination.
-  private func deleted(
-    _ ids: [RecordID], _ here: Ledger, _ there: Ledger
-  ) throws -> [(sequence: UInt64, entity: String)] {
+  ///
+  /// Reads with ledgers of their own, which keep what they have read.
+  private func deleted(_ ids: [RecordID]) throws -> [(sequence: UInt64, entity: String)] {
+    let here = try source.ledger()
     try here.prefetch(records: ids)
     var gone: [(id: RecordID, entry: RecordEntry, deletion: Deletion)] = []
     for id in ids {
-      guard let entry = try here.record(id), entry.key == nil, entry.survivor == nil,
-        let deletion = entry.deletion
-      else { continue }
+      // Nearly all have one.
+      guard let data = try here.value(SyncKey.record(id)), try !RecordEntry.hasRow(data) else {
+        continue
+      }
+      let entry = try here.entry(decoding: data)
+      guard entry.survivor == nil, let deletion = entry.deletion else { continue }
       gone.append((id, entry, deletion))
     }
+    if gone.isEmpty { return [] }
+    let there = try destination.ledger()
     try there.prefetch(records: gone.map { $0.id })
     var found: [(sequence: UInt64, entity: String)] = []
     for item in gone {
