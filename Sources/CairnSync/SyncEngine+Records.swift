@@ -32,7 +32,8 @@ extension SyncEngine {
     return ledger.objectID(for: entry)
   }
 
-  /// The record IDs of many objects of one store of the group, in their order.
+  /// The record IDs of many objects of one store of the group, in their order; of those that are gone, where the store's
+  /// history has their inserts.
   ///
   /// Captures what is new first; where the store cannot be written now, as on a full disk, what is new has none so far.
   public func recordIDs(for objects: [ManagedObjectID]) throws -> [RecordID?] {
@@ -43,10 +44,32 @@ extension SyncEngine {
       try ledger.prefetch(objects.compactMap(SyncKey.object))
       return try objects.map { try ledger.recordID(for: $0) }
     }
-    let known = try look()
+    var known = try look()
     if !known.contains(nil) { return known }
     // Reading goes on where writing fails, which the next pass says.
-    guard (try? HistoryCapture(access: access).run()) != nil else { return known }
-    return try look()
+    if (try? HistoryCapture(access: access).run()) != nil { known = try look() }
+    return try access.withFormer(known, of: objects)
+  }
+}
+
+extension StoreAccess {
+  /// Record IDs, with those of rows that are gone and that sync had taken up: their births tell them.
+  fileprivate func withFormer(
+    _ known: [RecordID?], of objects: [ManagedObjectID]
+  ) throws -> [RecordID?] {
+    let missing = zip(objects, known).filter { $1 == nil }.map(\.0)
+    guard !missing.isEmpty, let births = try store.capabilities.history?.births(of: missing) else {
+      return known
+    }
+    let ledger = try ledger()
+    let former = missing.compactMap { object in
+      births[object].map { identity(ofRow: object, born: $0).recordID }
+    }
+    try ledger.prefetch(records: former)
+    return try zip(objects, known).map { object, id in
+      guard id == nil, let birth = births[object] else { return id }
+      let former = identity(ofRow: object, born: birth).recordID
+      return try ledger.record(former) == nil ? nil : former
+    }
   }
 }

@@ -11,7 +11,8 @@ struct RecordIDNaming: RecordNaming {
 
   func names(of objects: [ManagedObjectID]) throws -> [String] {
     try zip(objects, engine.recordIDs(for: objects)).map { object, record in
-      // A record of another process that was not captured yet is named by its URI for a moment.
+      // A record of another process that was not captured yet is named by its URI for a moment; a row that is gone, and
+      // that another store's record was here, for good.
       record?.description ?? object.uriRepresentation().absoluteString
     }
   }

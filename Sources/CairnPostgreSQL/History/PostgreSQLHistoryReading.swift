@@ -67,6 +67,26 @@ struct PostgreSQLHistoryReading {
     }
   }
 
+  func births(of objects: Set<ManagedObjectID>) throws -> [ManagedObjectID: RowBirth] {
+    var parameters = ParameterList()
+    parameters.append(keys: objects.compactMap(\.rowKey))
+    let rows = try connection.run(
+      "SELECT c.entity, c.row_key, t.number, t.seconds FROM \(changes) c "
+        + "JOIN \(transactions) t ON t.key = c.transaction_key "
+        + "WHERE c.kind = 0 AND c.row_key = ANY ($1) ORDER BY t.number", parameters)
+    var births: [ManagedObjectID: RowBirth] = [:]
+    for row in 0..<rows.count {
+      guard let entity = rows.integer(row, 0), let key = rows.integer(row, 1),
+        let object = content.objectID(entity: Int(truncatingIfNeeded: entity), key: key),
+        objects.contains(object)
+      else { continue }
+      births[object] = RowBirth(
+        transaction: rows.integer(row, 2) ?? 0,
+        date: Date(timeIntervalSinceReferenceDate: rows.double(row, 3) ?? 0))
+    }
+    return births
+  }
+
   private func changes(under keys: [Int64]) throws -> [Int64: [HistoryChangeRecord]] {
     if keys.isEmpty { return [:] }
     var parameters = ParameterList()

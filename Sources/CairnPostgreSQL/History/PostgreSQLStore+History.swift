@@ -36,6 +36,13 @@ extension PostgreSQLStore: HistoryKeeping {
     }
   }
 
+  package func births(of objects: [ManagedObjectID]) throws -> [ManagedObjectID: RowBirth] {
+    try work("read the history of") { state, connection in
+      try PostgreSQLHistoryReading(content: state.content, connection: connection)
+        .births(of: Set(objects))
+    }
+  }
+
   package func purgeHistory(before number: Int64?, date: Date?) throws -> Int {
     try write("purge the history of") { state, connection in
       let transaction = try PostgreSQLTransaction(on: connection)

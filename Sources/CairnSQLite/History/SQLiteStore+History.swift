@@ -25,6 +25,13 @@ extension SQLiteStore: HistoryKeeping {
     }
   }
 
+  public func births(of objects: [ManagedObjectID]) throws -> [ManagedObjectID: RowBirth] {
+    try readConsistently(count: objects.count) { lookup in
+      guard try lookup.connection.hasTable("ATRANSACTION") else { return [:] }
+      return try HistoryReader(lookup: lookup).births(of: Set(objects))
+    }
+  }
+
   private static func lastNumber(_ connection: SQLiteConnection) throws -> Int64 {
     try connection.lastKey(ofEntity: HistoryTables.transactionNumber, table: "ATRANSACTION")
   }
@@ -71,6 +78,25 @@ extension SQLiteStore: HistoryKeeping {
 /// Makes records of history rows.
 struct HistoryReader {
   let lookup: RowLookup
+
+  func births(of objects: Set<ManagedObjectID>) throws -> [ManagedObjectID: RowBirth] {
+    let statement = try lookup.connection.statement(
+      "SELECT c.ZENTITY, c.ZENTITYPK, t.Z_PK, t.ZTIMESTAMP FROM ACHANGE c "
+        + "JOIN ATRANSACTION t ON t.Z_PK = c.ZTRANSACTIONID WHERE c.ZCHANGETYPE = 0 "
+        + "AND c.ZENTITYPK IN (SELECT value FROM json_each(?1)) ORDER BY t.Z_PK")
+    defer { statement.reset() }
+    statement.bind(KeyList.json(objects.compactMap(\.rowKey)), at: 1)
+    var births: [ManagedObjectID: RowBirth] = [:]
+    while try statement.step() {
+      let object = lookup.reader.objectID(
+        entity: Int(truncatingIfNeeded: statement.integer(0)), key: statement.integer(1))
+      guard let object, objects.contains(object) else { continue }
+      births[object] = RowBirth(
+        transaction: statement.integer(2),
+        date: Date(timeIntervalSinceReferenceDate: statement.double(3)))
+    }
+    return births
+  }
 
   func transactions(_ request: HistoryReadRequest) throws -> [HistoryTransactionRecord] {
     let strings = try columns()

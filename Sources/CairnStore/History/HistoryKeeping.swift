@@ -89,9 +89,27 @@ public protocol HistoryKeeping: AnyObject, Sendable {
   /// A reader that has come that far or further has missed nothing. Numbers may be left out in between for other
   /// reasons: a store that draws them from a sequence loses one with each commit that fails.
   func lastPurgedTransactionNumber() throws -> Int64
+  /// By which transactions rows were inserted, be they there still or not: of those whose inserts history has.
+  ///
+  /// The last insert counts, where a restored store has given a key again.
+  func births(of objects: [ManagedObjectID]) throws -> [ManagedObjectID: RowBirth]
 }
 
 extension HistoryKeeping {
+  /// Reads all of history.
+  public func births(of objects: [ManagedObjectID]) throws -> [ManagedObjectID: RowBirth] {
+    let wanted = Set(objects)
+    var births: [ManagedObjectID: RowBirth] = [:]
+    for transaction in try readHistory(HistoryReadRequest()) {
+      for change in transaction.changes
+      where change.kind == .insert && wanted.contains(change.objectID) {
+        births[change.objectID] = RowBirth(
+          transaction: transaction.number, date: transaction.date)
+      }
+    }
+    return births
+  }
+
   /// What precedes the oldest transaction, for a store that numbers them without gaps.
   public func lastPurgedTransactionNumber() throws -> Int64 {
     var request = HistoryReadRequest(limit: 1)

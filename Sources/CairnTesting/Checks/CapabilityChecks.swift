@@ -181,6 +181,10 @@ enum CapabilityChecks {
         history.dropFirst().first?.changes.first?.changedProperties, ["age"], "properties")
       probe.expectEqual(
         history.map(\.number), history.map(\.number).sorted(), "order of the transactions")
+      probe.expectEqual(
+        try keeper.births(of: [row.objectID]),
+        history.first.map { [row.objectID: RowBirth(transaction: $0.number, date: $0.date)] },
+        "birth of a row that is gone")
       let last = history.last?.number ?? 0
       probe.expectEqual(try keeper.lastTransactionNumber(), last, "last number")
       let after = try keeper.readHistory(HistoryReadRequest(after: history.first?.number))
