@@ -107,8 +107,8 @@ struct OriginWrites {
       for name in record.properties.keys { record.properties[name]?.tracedSince = begins }
       records[id] = merge(records[id], record)
     }
-    let unknown = try takeDeleted(changes, isOrigin, member, ledger)
-    try findDeleted(unknown, isOrigin, member)
+    let (unknown, passing) = try takeDeleted(changes, isOrigin, member, ledger)
+    try findDeleted(unknown, besides: passing, isOrigin, member)
   }
 
   private func visit(
@@ -180,17 +180,20 @@ struct OriginWrites {
 
   /// Takes the origin's deletes of rows whose inserts history has: those tell which records they were.
   ///
-  /// - Returns: The origin's other deletes.
+  /// - Returns: The origin's other deletes, and the records that it alone has inserted and deleted: without it they are
+  ///   not there either.
   private mutating func takeDeleted(
     _ changes: [ManagedObjectID: [Change]], _ isOrigin: Origin, _ member: GroupStores.Member,
     _ ledger: Ledger
-  ) throws -> [Change] {
+  ) throws -> (unknown: [Change], passing: Set<RecordID>) {
     var unknown: [Change] = []
+    var passing: Set<RecordID> = []
     for (object, list) in changes {
       guard let delete = list.last, delete.record.kind == .delete,
         isOrigin(delete.author, delete.date)
       else { continue }
       let birth = list.first.flatMap { $0.record.kind == .insert ? $0.birth : nil }
+      let isOwn = list.allSatisfy { isOrigin($0.author, $0.date) }
       let id = birth.map { member.access.identity(ofRow: object, born: $0).recordID }
       // A record that came back as this row has the ID of its first one.
       guard let id, let entry = try ledger.record(id) else {
@@ -201,14 +204,19 @@ struct OriginWrites {
       guard entry.key == nil, entry.survivor == nil, let stamp = entry.deletion?.stamp,
         stamp.store.isEpoch(of: member.id), stamp.mayBe(ofTime: delete.date)
       else { continue }
-      deleted[id] = delete.record.tombstone.compactMapValues(WireValue.init(stored:))
+      if isOwn {
+        passing.insert(id)
+      } else {
+        deleted[id] = delete.record.tombstone.compactMapValues(WireValue.init(stored:))
+      }
     }
-    return unknown
+    return (unknown, passing)
   }
 
   /// Where nothing tells any more which records rows were that are gone, the times of their deletes do.
   private mutating func findDeleted(
-    _ deletes: [Change], _ isOrigin: Origin, _ member: GroupStores.Member
+    _ deletes: [Change], besides passing: Set<RecordID>, _ isOrigin: Origin,
+    _ member: GroupStores.Member
   ) throws {
     guard !deletes.isEmpty, let sidecar = member.access.store.capabilities.sidecar else { return }
     let from = deletes.map(\.date).min() ?? 0
@@ -239,7 +247,7 @@ struct OriginWrites {
         })
       else { return }
       let id = try SyncKey.identity(RecordID.self, in: key)
-      if deleted[id] == nil { found.append((id, entry.entity, last.date)) }
+      if deleted[id] == nil, !passing.contains(id) { found.append((id, entry.entity, last.date)) }
     }
     for item in found {
       let same = deletes.filter {

@@ -18,7 +18,8 @@ extension SyncEngine {
   /// then travels to all replicas.
   ///
   /// Values that others have written since stay. Records that were inserted are deleted, unless others
-  /// wrote to them or need them. Records that were deleted come back with the values that are still known:
+  /// wrote to them or need them. Records that were deleted, and not inserted in the same time and touched by no other,
+  /// come back with the values that are still known:
   /// from replicas that have not taken the delete, from what stores keep of deleted records, from the
   /// conflict journal, and from what history keeps of them. A value that was replaced comes back where it
   /// is known for certain: replaced values are kept by replicas that have not got the new one, and by the

@@ -123,6 +123,32 @@ struct RevertTests {
     try await duet.close()
   }
 
+  @Test func whatAnAuthorInsertedAndDeletedStaysAwayUnlessAnotherWroteToIt() async throws {
+    let duet = try await Duet.make()
+    try duet.here.write(by: "anna") { context in
+      for key in ["own", "shared"] {
+        _ = try duet.here.site.insert("Item", ["key": key], in: context)
+      }
+    }
+    let shared = try duet.here.record("Item", "shared")
+    try await duet.settle()
+    try duet.here.write(by: "bert") { try duet.here.set("shared", "value", "b", in: $0) }
+    try await duet.settle()
+    try duet.here.write(by: "anna") { context in
+      for key in ["own", "shared", "k"] {
+        try duet.here.site.find("Item", key, in: context).map(context.delete)
+      }
+    }
+    try await duet.settle()
+    let outcome = try await duet.here.engine.revert(request("anna"))
+    #expect(outcome.done.map(\.record).contains(shared))
+    #expect(outcome.done.count == 2 && outcome.kept.isEmpty, "\(outcome)")
+    let picture = try duet.here.site.picture()
+    #expect(picture.contains { $0.contains("item k first") })
+    #expect(!picture.contains { $0.contains("own") })
+    try await duet.close()
+  }
+
   @Test func whatARepairTookForDeletedDoesNotComeBackWithWhatAnAuthorDeletedBefore() async throws {
     let duet = try await Duet.make()
     try duet.here.insert(["lost", "gone"])
