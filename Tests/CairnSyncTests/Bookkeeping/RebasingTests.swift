@@ -56,6 +56,27 @@ struct RebasingTests {
     try expectOrder()
   }
 
+  @Test func newRecordsMoveBehindWhatOthersHaveCommittedMeanwhile() throws {
+    try commit(id)
+    let ledger = try store.access.ledger()
+    ledger.head.sequence += 1
+    let stamp = ledger.tick(milliseconds: 1000, limit: .max)
+    var records = NewRecords(
+      entity: "Item", write: PropertyWrite(stamp: stamp), origin: nil,
+      sequence: ledger.head.sequence)
+    records.members = (1...3).map { .init(id: RecordID(high: 9, low: UInt64($0)), key: Int64($0)) }
+    ledger.add(records)
+    try commit(RecordID(high: 2, low: 2))
+    let theirs = try store.access.ledger().head.sequence
+    #expect(try store.access.commit(ledger, isRebased: true))
+    let now = try store.access.ledger()
+    for member in records.members {
+      #expect(try now.record(member.id)?.sequence == theirs + 1)
+    }
+    #expect(now.head.sequence == theirs + 1)
+    try expectOrder()
+  }
+
   /// Its number is one of those that the commit was planned with.
   @Test(arguments: 1...3)
   func whatOthersHaveCommittedSinceTheHeadWasReadIsPlannedAnew(_ commits: Int) throws {
