@@ -62,13 +62,13 @@ extension StoreAccess {
       return known
     }
     let ledger = try ledger()
-    let former = missing.compactMap { object in
-      births[object].map { identity(ofRow: object, born: $0).recordID }
+    var former: [ManagedObjectID: RecordID] = [:]
+    for (object, birth) in births {
+      former[object] = identity(ofRow: object, born: birth).recordID
     }
-    try ledger.prefetch(records: former)
+    try ledger.prefetch(records: former.values)
     return try zip(objects, known).map { object, id in
-      guard id == nil, let birth = births[object] else { return id }
-      let former = identity(ofRow: object, born: birth).recordID
+      guard id == nil, let former = former[object] else { return id }
       return try ledger.record(former) == nil ? nil : former
     }
   }

@@ -193,7 +193,6 @@ struct OriginWrites {
         isOrigin(delete.author, delete.date)
       else { continue }
       let birth = list.first.flatMap { $0.record.kind == .insert ? $0.birth : nil }
-      let isOwn = list.allSatisfy { isOrigin($0.author, $0.date) }
       let id = birth.map { member.access.identity(ofRow: object, born: $0).recordID }
       // A record that came back as this row has the ID of its first one.
       guard let id, let entry = try ledger.record(id) else {
@@ -201,10 +200,11 @@ struct OriginWrites {
         continue
       }
       // It may have come back since as another row, which another program deleted.
-      guard entry.key == nil, entry.survivor == nil, let stamp = entry.deletion?.stamp,
-        stamp.store.isEpoch(of: member.id), stamp.mayBe(ofTime: delete.date)
+      guard entry.key == nil, entry.survivor == nil, let deletion = entry.deletion,
+        deletion.stamp.store.isEpoch(of: member.id), deletion.stamp.mayBe(ofTime: delete.date)
       else { continue }
-      if isOwn {
+      // What other stores wrote to it the deleter had seen.
+      if list.allSatisfy({ isOrigin($0.author, $0.date) }), deletion.seen.readings.isEmpty {
         passing.insert(id)
       } else {
         deleted[id] = delete.record.tombstone.compactMapValues(WireValue.init(stored:))
