@@ -267,8 +267,11 @@ let package = Package(
     // What tests of several targets need: a folder of their own, answers by their form, a model.
     .target(
       name: "TestSupport",
-      dependencies: ["CairnPredicates", "CairnModel", "CairnModelFiles", "CairnStore"],
-      path: "Tests/TestSupport"),
+      dependencies: [
+        "CairnPredicates", "CairnModel", "CairnModelFiles", "CairnStore", "CSpawn",
+      ], path: "Tests/TestSupport"),
+    // What Swift does not show of the calls that start programs.
+    .target(name: "CSpawn", path: "Tests/CSpawn"),
     // Servers that tests start, each once a process.
     .target(
       name: "TestServers", dependencies: ["CairnPlatform", "TestSupport"],
@@ -329,7 +332,7 @@ let package = Package(
       name: "CairnSwiftSourceTests", dependencies: ["CairnSwiftSource"], exclude: ["Fixtures"]),
     .testTarget(
       name: "CairnPlatformTests", dependencies: ["CairnPlatform", "CairnTesting", "TestSupport"]),
-    .testTarget(name: "RepositoryShapeTests"),
+    .testTarget(name: "RepositoryShapeTests", dependencies: ["TestSupport"]),
   ],
   swiftLanguageModes: [.v6]
 )

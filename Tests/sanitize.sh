@@ -53,8 +53,8 @@ filters=""
 for filter in "$@"; do filters="$filters --filter $filter"; done
 # systemd gives the service an environment of its own, without the options above.
 filters="$filters --skip UnitFileTests"
-# Foundation's Process gives the threads that start one a run loop, which CoreFoundation frees when
-# they end, after ThreadSanitizer has let go of them: it crashes. The daemon's tests start processes.
+# With Foundation's Process the daemon's tests crashed: ThreadSanitizer lets go of a thread before
+# CoreFoundation frees its run loop. They start programs by themselves now, and wait to be tried again.
 if [ "$kind" = thread ]; then filters="$filters --skip CairnDaemonTests"; fi
 status=0
 # shellcheck disable=SC2086 # Filters are words of their own.

@@ -69,7 +69,7 @@ import Testing
     try text.write(toFile: path, atomically: true, encoding: .utf8)
     try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
     let manager = try ReceivingSocket(at: folder.file("notify"))
-    let process = Process()
+    let process = ChildProcess()
     process.executableURL = URL(fileURLWithPath: program)
     process.arguments = ["--config", path]
     process.environment = ProcessInfo.processInfo.environment.merging([

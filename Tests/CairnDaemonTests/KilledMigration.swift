@@ -2,6 +2,7 @@
 import CairnPlatform
 import CairnTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Migrates one file again and again, and kills that later and later, in parts of the time that it takes.
@@ -63,8 +64,8 @@ struct KilledMigration {
     }
   }
 
-  private func begin() throws -> Process {
-    let process = Process()
+  private func begin() throws -> ChildProcess {
+    let process = ChildProcess()
     process.executableURL = URL(fileURLWithPath: try #require(Project.program("cairnctl")))
     process.arguments = ["migrate", store] + arguments + ["--no-backup"]
     process.standardOutput = FileHandle.nullDevice

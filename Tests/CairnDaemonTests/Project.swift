@@ -2,6 +2,7 @@
 import CairnTesting
 import Foundation
 import Synchronization
+import TestSupport
 
 enum Project {
   /// A file of the project, from its root.
@@ -53,7 +54,7 @@ func run(
   _ path: String, _ arguments: [String], input: String = "", environment: [String: String] = [:]
 ) async throws -> Outcome {
   try await offPool {
-    let process = Process()
+    let process = ChildProcess()
     process.executableURL = URL(fileURLWithPath: path)
     process.arguments = arguments
     process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }

@@ -4,6 +4,7 @@ import CairnTesting
 import Foundation
 import FoundationNetworking
 import Synchronization
+import TestSupport
 import Testing
 
 /// A running `cairnctl browse` or `cairnctl page`.
@@ -12,11 +13,11 @@ import Testing
 final class ServedPages: Sendable {
   /// What the program printed first: the address.
   let location: String
-  private let process: Mutex<Process>
+  private let process: Mutex<ChildProcess>
 
   init(_ arguments: [String]) async throws {
     let program = try #require(Project.program("cairnctl"), "build the products first")
-    let process = Process()
+    let process = ChildProcess()
     process.executableURL = URL(fileURLWithPath: program)
     process.arguments = arguments
     let output = Pipe()

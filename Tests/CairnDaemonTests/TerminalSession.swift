@@ -3,13 +3,14 @@ import CairnControl
 import CairnTesting
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// A running `cairnctl` that has a terminal; it is ended with the object, if not before.
 ///
 /// Mutable state: what was written so far, inside the mutex.
 final class TerminalSession: Sendable {
-  private let process: Mutex<Process>
+  private let process: Mutex<ChildProcess>
   private let keys = Pipe()
   private let written = Mutex(Data())
   private let reading = DispatchGroup()
@@ -21,7 +22,7 @@ final class TerminalSession: Sendable {
   ) throws {
     let program = try #require(Project.program("cairnctl"), "build the products first")
     let quoted = ([program] + arguments).map { ShellWord.path($0) }.joined(separator: " ")
-    let started = Process()
+    let started = ChildProcess()
     started.executableURL = URL(fileURLWithPath: "/usr/bin/script")
     started.arguments = [
       "-qec", "stty cols \(columns) rows \(rows); \(quoted)", "/dev/null",

@@ -1,6 +1,7 @@
 // What goes into the programs beside the sources of this repository.
 
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct SuppliedSourcesTests {
@@ -51,7 +52,7 @@ import Testing
   @Test func thePackageListsThemWithTheirRevisions() throws {
     let text = try #require(SourceTree.text(of: "debian/Package.resolved"))
     let pins = try JSONDecoder().decode(Resolved.self, from: Data(text.utf8)).pins
-    let awk = Process()
+    let awk = ChildProcess()
     awk.executableURL = URL(fileURLWithPath: "/usr/bin/awk")
     awk.arguments = [
       "-f", SourceTree.root.appendingPathComponent("Config/sbom.awk").path, "-v", "version=1.2.3",

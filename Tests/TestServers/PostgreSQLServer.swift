@@ -3,6 +3,7 @@
 import CairnPlatform
 import Foundation
 import Synchronization
+import TestSupport
 
 /// A server in a temporary folder, on a Unix socket and a port of this machine, as a user without rights.
 ///
@@ -209,7 +210,7 @@ package final class PostgreSQLServer: Sendable {
   /// What one of the server's programs prints.
   private func run(_ program: String, _ arguments: [String]) throws -> String {
     guard let programs = Self.programs else { throw ServerProblem(description: Self.absence) }
-    let process = Process()
+    let process = ChildProcess()
     process.executableURL = URL(fileURLWithPath: "\(programs)/\(program)")
     process.arguments = ["-h", folder, "-p", "\(port)", "-U", "owner"] + arguments
     // In a file: a full pipe would keep the program from ending.

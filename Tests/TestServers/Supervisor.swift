@@ -2,6 +2,7 @@
 
 import CairnPlatform
 import Foundation
+import TestSupport
 
 /// Runs a script in a folder, as a user without rights where the tests run as root: servers refuse to run as root.
 ///
@@ -11,7 +12,7 @@ import Foundation
 final class Supervisor: @unchecked Sendable {
   private let input = Pipe()
   private let output = Pipe()
-  private let shell = Process()
+  private let shell = ChildProcess()
 
   private static let user: String? =
     getuid() != 0
@@ -60,7 +61,7 @@ final class Supervisor: @unchecked Sendable {
   }
 
   static func run(_ program: String, _ arguments: [String]) throws -> Bool {
-    let process = Process()
+    let process = ChildProcess()
     process.executableURL = URL(fileURLWithPath: program)
     process.arguments = arguments
     process.standardOutput = FileHandle.nullDevice

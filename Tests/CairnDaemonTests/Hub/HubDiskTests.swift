@@ -31,7 +31,7 @@ import Testing
 
     /// Also while the server has files there, which goes with the test.
     func unmount() {
-      let process = Process()
+      let process = ChildProcess()
       process.executableURL = URL(fileURLWithPath: "/usr/bin/umount")
       process.arguments = ["--lazy", path]
       if (try? process.run()) != nil { process.waitUntilExit() }

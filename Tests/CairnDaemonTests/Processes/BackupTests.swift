@@ -5,6 +5,7 @@ import CairnTesting
 import Foundation
 import GRDB
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite struct BackupTests {

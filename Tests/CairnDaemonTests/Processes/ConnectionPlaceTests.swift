@@ -10,7 +10,7 @@ import Testing
 @Suite struct ConnectionPlaceTests {
   /// `cairnctl status --watch` of another user, which holds a connection until it is ended.
   private final class Holder {
-    private let process = Process()
+    private let process = ChildProcess()
 
     init(user: UInt32, socket: String) throws {
       process.executableURL = URL(fileURLWithPath: "/usr/bin/setpriv")

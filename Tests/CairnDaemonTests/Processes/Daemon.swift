@@ -35,7 +35,7 @@ final class Daemon: Sendable {
 
   let folder: TemporaryFolder
   let setup: Setup
-  private let process = Mutex<Process?>(nil)
+  private let process = Mutex<ChildProcess?>(nil)
 
   var socket: String { folder.file("\(setup.name).control") }
   var localPath: String { setup.local ?? folder.file("\(setup.name).sqlite") }
@@ -78,7 +78,7 @@ final class Daemon: Sendable {
   /// Starts the program and waits for nothing.
   func launch() throws {
     let program = try #require(Project.program("cairnd"), "build the products first")
-    let started = Process()
+    let started = ChildProcess()
     started.executableURL = URL(fileURLWithPath: program)
     started.arguments = ["--config", configPath]
     if setup.isUnprivileged, HostIdentity.effectiveUser == 0 {

@@ -200,7 +200,7 @@ import Testing
     try FileManager.default.setAttributes(
       [.posixPermissions: 0o755, .ownerAccountID: 65534, .groupOwnerAccountID: 65534],
       ofItemAtPath: folder.path)
-    let process = Process()
+    let process = ChildProcess()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/setpriv")
     process.arguments = [
       "--reuid=65534", "--regid=65534", "--clear-groups", "/usr/bin/env", "TMPDIR=\(folder.path)",
@@ -234,8 +234,8 @@ import Testing
   }
 
   /// Starts a drill without end and waits until its daemon runs.
-  private func started(in folder: TemporaryFolder) async throws -> (Process, daemon: Int32) {
-    let process = Process()
+  private func started(in folder: TemporaryFolder) async throws -> (ChildProcess, daemon: Int32) {
+    let process = ChildProcess()
     process.executableURL = URL(fileURLWithPath: try #require(Project.program("cairnctl")))
     process.arguments = ["self-test", "--minutes", "60", "--folder", folder.path]
     process.standardOutput = FileHandle.nullDevice

@@ -36,7 +36,7 @@ import Testing
     let program = try #require(Project.program("cairnd"), "build the products first")
     let folder = try TemporaryFolder()
     let daemon = try Daemon(in: folder)
-    let process = Process()
+    let process = ChildProcess()
     process.executableURL = URL(fileURLWithPath: program)
     process.arguments = ["--config", daemon.configPath]
     process.standardError = FileHandle.nullDevice

@@ -29,7 +29,7 @@ import Testing
 
   private func run(_ line: String) throws {
     let words = line.split(separator: " ").map(String.init)
-    let process = Process()
+    let process = ChildProcess()
     process.executableURL = URL(
       fileURLWithPath: "\(try #require(PostgreSQLServer.programs))/\(words[0])")
     process.arguments = Array(words.dropFirst())

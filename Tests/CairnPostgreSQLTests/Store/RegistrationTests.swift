@@ -180,7 +180,7 @@ import Testing
   /// libpq is loaded when a store is opened: a program that opens none does not need it.
   @Test func noProgramIsLinkedWithLibpq() throws {
     let program = try #require(ProcessInfo.processInfo.arguments.first)
-    let process = Process()
+    let process = ChildProcess()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/ldd")
     process.arguments = [program]
     let output = Pipe()

@@ -4,6 +4,7 @@ import Cairn
 import CairnSQLite
 import CairnTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Specification: issue "Reliability" – the save fails with its own error, everything unsaved is still

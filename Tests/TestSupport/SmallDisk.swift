@@ -2,27 +2,24 @@ import Foundation
 
 /// A file system in memory that is soon full.
 package final class SmallDisk {
-  package let folder: URL
+  private let place: TemporaryFolder
+  package var folder: URL { place.url }
 
   /// Nil, with a word about it, where none can be mounted.
   package init?(megabytes: Int) throws {
-    folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent("cairn-disk-\(UUID().uuidString)", isDirectory: true)
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    place = try TemporaryFolder()
     guard
       try Self.run(
         "mount", ["-t", "tmpfs", "-o", "size=\(megabytes)m", "tmpfs", folder.path])
     else {
       let word = "real full disk: left out, no file system can be mounted here (that takes root)\n"
       FileHandle.standardError.write(Data(word.utf8))
-      try FileManager.default.removeItem(at: folder)
       return nil
     }
   }
 
   deinit {
     _ = try? Self.run("umount", ["-l", folder.path])
-    try? FileManager.default.removeItem(at: folder)
   }
 
   package func grow(toMegabytes megabytes: Int) throws {
@@ -32,7 +29,7 @@ package final class SmallDisk {
   }
 
   private static func run(_ program: String, _ arguments: [String]) throws -> Bool {
-    let process = Process()
+    let process = ChildProcess()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments = [program] + arguments
     process.standardError = FileHandle.nullDevice
