@@ -28,9 +28,11 @@ import Testing
   }
 
   @Test func everyTypeThatItNamesIsThere() {
+    let kinds = ["protocol ", "struct ", "class ", "enum "]
     let declared = Set(
       (sources + SourceTree.swiftFiles(under: "Tests")).flatMap { file in
-        file.code.flatMap { line in
+        // A look at the words first: expressions are slow in debug builds.
+        file.code.filter { line in kinds.contains { line.text.contains($0) } }.flatMap { line in
           line.text.matches(of: /\b(?:protocol|struct|class|enum) (\w+)/).map {
             String($0.output.1)
           }

@@ -51,7 +51,8 @@ import Testing
   static let superclasses: [String: String] = {
     var result: [String: String] = [:]
     for file in sources where modules.contains(file.target) {
-      for (_, line) in file.code {
+      // A look at the words first: expressions are slow in debug builds.
+      for (_, line) in file.code where line.contains("class ") {
         if let match = line.firstMatch(of: /^(?:public |open |final )+class (\w+)(?:<.*>)?: (\w+)/)
         {
           result[String(match.output.1)] = String(match.output.2)
@@ -78,15 +79,18 @@ import Testing
     var type = ""
     var isHidden = false
     for (_, line) in file.code {
-      if let match = line.firstMatch(
-        of: /^(?:@\S+ |public |open |package |final )*(?:class|extension|struct|enum) (\w+)/)
+      if !line.hasPrefix(" "),
+        let match = line.firstMatch(
+          of: /^(?:@\S+ |public |open |package |final )*(?:class|extension|struct|enum) (\w+)/)
       {
         type = String(match.output.1)
         isHidden = false
         continue
       }
       if line.hasPrefix("  @"), line.contains("@_spi") { isHidden = true }
-      guard line.firstMatch(of: #/^  (?:@[\w()!]+ )*(?:public|open) /#) != nil else { continue }
+      guard line.contains("public ") || line.contains("open "),
+        line.firstMatch(of: #/^  (?:@[\w()!]+ )*(?:public|open) /#) != nil
+      else { continue }
       defer { isHidden = false }
       guard !isHidden, !line.contains("override "),
         let name = line.firstMatch(of: /\b(?:var|let|func|typealias)\s+`?(\w+)/)
