@@ -130,8 +130,9 @@ final class LogCare: Sendable {
     var file: UnsafeMutablePointer<sqlite3_file>?
     let found = sqlite3_file_control(
       database.sqliteConnection, "main", SQLITE_FCNTL_FILE_POINTER, &file)
-    guard found == SQLITE_OK, let file, let methods = file.pointee.pMethods?.pointee,
-      let measure = methods.xFileSize, let write = methods.xWrite
+    // In place: the methods of a file layer made for an older SQLite are fewer than the type has.
+    guard found == SQLITE_OK, let file, let methods = file.pointee.pMethods,
+      let measure = methods.pointee.xFileSize, let write = methods.pointee.xWrite
     else { return }
     let step = Int64(Self.growth)
     let pages = try pages(of: database) * pageSize
