@@ -139,7 +139,7 @@ package final class PostgreSQLServer: Sendable {
   /// Makes a certificate for a host of another name than the server's.
   private static func makeCertificate(in folder: String) throws -> Bool {
     guard FileManager.default.isExecutableFile(atPath: "/usr/bin/openssl") else { return false }
-    return try Supervisor.run(
+    return try ChildProcess.run(
       "/usr/bin/openssl",
       [
         "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",

@@ -28,7 +28,7 @@ final class Supervisor: @unchecked Sendable {
     shell.standardInput = input
     shell.standardOutput = output
     if let user = Self.user {
-      guard try Self.run("/bin/chown", ["-R", user, folder]) else {
+      guard try ChildProcess.run("/bin/chown", ["-R", user, folder]) else {
         throw ServerProblem(description: "\(folder) cannot be given to \(user)")
       }
       shell.executableURL = URL(fileURLWithPath: "/usr/sbin/runuser")
@@ -58,17 +58,6 @@ final class Supervisor: @unchecked Sendable {
 
   private func answer() -> String {
     String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-  }
-
-  static func run(_ program: String, _ arguments: [String]) throws -> Bool {
-    let process = ChildProcess()
-    process.executableURL = URL(fileURLWithPath: program)
-    process.arguments = arguments
-    process.standardOutput = FileHandle.nullDevice
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    process.waitUntilExit()
-    return process.terminationStatus == 0
   }
 }
 

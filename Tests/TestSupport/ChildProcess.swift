@@ -9,7 +9,8 @@ import Synchronization
 /// Foundation's own looks for open descriptors before each start, and reads past the end of its buffer when there are
 /// more than about 1,350 of them: tests that keep many stores open crash. It also closes each by a step of its own, and
 /// gives the starting thread a run loop, which ThreadSanitizer does not survive.
-// Unchecked: the test that makes it sets the variables before `run`, and nobody afterwards; `state` guards itself.
+// Unchecked: the test that makes it sets the variables before `run`, and nobody afterwards; `state` and `end` guard
+// themselves.
 package final class ChildProcess: @unchecked Sendable {
   package var executableURL: URL?
   package var arguments: [String] = []
@@ -29,11 +30,25 @@ package final class ChildProcess: @unchecked Sendable {
 
   package init() {}
 
+  /// Runs a program to its end, whose words nobody hears.
+  ///
+  /// - Returns: Whether it succeeded.
+  package static func run(_ program: String, _ arguments: [String]) throws -> Bool {
+    let process = ChildProcess()
+    process.executableURL = URL(fileURLWithPath: program)
+    process.arguments = arguments
+    process.standardOutput = FileHandle.nullDevice
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    process.waitUntilExit()
+    return process.terminationStatus == 0
+  }
+
   // MARK: Starting
 
   /// Starts the program, in a process group of its own and with no other descriptors than those given.
   ///
-  /// The ends of pipes that the program has are closed here.
+  /// Closes the ends of pipes that only the program needs.
   ///
   /// - Throws: `POSIXError`, as when there is no such program.
   package func run() throws {
@@ -93,9 +108,10 @@ package final class ChildProcess: @unchecked Sendable {
     state.withLock { state in
       // Its number may be another process's from here on.
       var status: Int32 = 0
-      _ = waitpid(process, &status, 0)
+      let isKnown = waitpid(process, &status, 0) == process
       let signal = status & 0x7F
-      state = .ended(process, code: signal == 0 ? status >> 8 & 0xFF : signal)
+      state = .ended(
+        process, code: !isKnown ? -1 : signal == 0 ? status >> 8 & 0xFF : signal)
     }
     end.leave()
   }
@@ -113,7 +129,7 @@ package final class ChildProcess: @unchecked Sendable {
     }
   }
 
-  /// The exit code, or the signal that has ended it; -1 before that.
+  /// The exit code, or the signal that has ended it; -1 before that, and where the kernel did not tell.
   package var terminationStatus: Int32 {
     state.withLock { if case .ended(_, let code) = $0 { code } else { -1 } }
   }

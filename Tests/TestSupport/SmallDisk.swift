@@ -9,8 +9,8 @@ package final class SmallDisk {
   package init?(megabytes: Int) throws {
     place = try TemporaryFolder()
     guard
-      try Self.run(
-        "mount", ["-t", "tmpfs", "-o", "size=\(megabytes)m", "tmpfs", folder.path])
+      try ChildProcess.run(
+        "/usr/bin/mount", ["-t", "tmpfs", "-o", "size=\(megabytes)m", "tmpfs", folder.path])
     else {
       let word = "real full disk: left out, no file system can be mounted here (that takes root)\n"
       FileHandle.standardError.write(Data(word.utf8))
@@ -19,23 +19,15 @@ package final class SmallDisk {
   }
 
   deinit {
-    _ = try? Self.run("umount", ["-l", folder.path])
+    _ = try? ChildProcess.run("/usr/bin/umount", ["-l", folder.path])
   }
 
   package func grow(toMegabytes megabytes: Int) throws {
-    guard try Self.run("mount", ["-o", "remount,size=\(megabytes)m", folder.path]) else {
+    guard
+      try ChildProcess.run(
+        "/usr/bin/mount", ["-o", "remount,size=\(megabytes)m", folder.path])
+    else {
       throw CocoaError(.fileWriteUnknown)
     }
-  }
-
-  private static func run(_ program: String, _ arguments: [String]) throws -> Bool {
-    let process = ChildProcess()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = [program] + arguments
-    process.standardError = FileHandle.nullDevice
-    process.standardOutput = FileHandle.nullDevice
-    try process.run()
-    process.waitUntilExit()
-    return process.terminationStatus == 0
   }
 }

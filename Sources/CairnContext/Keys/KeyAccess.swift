@@ -166,7 +166,8 @@ struct KeyAccess {
     let given = AttributeCoding.unwrapped(value)
     let dictionary = given as? [String: Any]
     if let given, dictionary == nil {
-      // As for every other attribute; the value comes from the program.
+      // As for every other attribute; the value is the program's. Those from outside are set part by part, through
+      // AttributeCoding or RecordCoding, which throw.
       fatalError(
         "Unacceptable type of value for attribute: property = \"\(key)\"; desired type = "
           + "NSDictionary; given type = \(type(of: given)); value = \(given).")

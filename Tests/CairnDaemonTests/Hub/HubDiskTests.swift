@@ -30,12 +30,7 @@ import Testing
     }
 
     /// Also while the server has files there, which goes with the test.
-    func unmount() {
-      let process = ChildProcess()
-      process.executableURL = URL(fileURLWithPath: "/usr/bin/umount")
-      process.arguments = ["--lazy", path]
-      if (try? process.run()) != nil { process.waitUntilExit() }
-    }
+    func unmount() { _ = try? ChildProcess.run("/usr/bin/umount", ["--lazy", path]) }
   }
 
   /// A daemon with the hub and a file as replicas, and a record that both have.

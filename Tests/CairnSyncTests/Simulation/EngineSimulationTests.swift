@@ -12,7 +12,7 @@ struct EngineSimulationTests {
   static let first = (given["CAIRN_TEST_SEED"].flatMap { UInt64($0) } ?? 7) &* 1_000_000
   static let patience = given["CAIRN_SHRINK_SECONDS"].flatMap(Double.init) ?? 60
 
-  /// How many seeds are run where nothing says how many: a sample, for tests that are run all the time.
+  /// How many seeds the test takes where nothing says how many: a sample, as developers run it all the time.
   private static let usualCount: UInt64 = 20
 
   /// What must have happened over 50 seeds and more, and how often at least; over fewer, their share of that.
@@ -88,12 +88,10 @@ struct EngineSimulationTests {
 
   /// What seeds came to.
   struct Tally {
-    /// Of how many seeds it is to be.
+    /// How many seeds the test set out to run.
     let seeds: UInt64
     private(set) var total: [String: Int] = [:]
     private(set) var failed: [UInt64] = []
-
-    init(seeds: UInt64) { self.seeds = seeds }
 
     /// What has not happened often enough.
     var missing: [String] {
