@@ -132,7 +132,7 @@ import Testing
         exec \(real) "$@"
         """)
     let outcome = try await selfTest(
-      "--folder", disk.path, "--timeout", "4", "--json", program: program)
+      "--folder", disk.path, "--timeout", "8", "--json", program: program)
     #expect(outcome.code == 1, "\(outcome.output)\(outcome.errors)")
     let report = try decoded(outcome)
     #expect(report.failure?.contains("old-0-7") == true, "\(report.failure ?? "no failure")")
