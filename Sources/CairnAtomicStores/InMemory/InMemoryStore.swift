@@ -69,7 +69,7 @@ public final class InMemoryStore: PersistentStore, HistoryKeeping, SidecarKeepin
   }
 
   /// The tables as they are now: a value, which later saves do not change.
-  public func currentGeneration() throws -> (any StoreGeneration)? {
+  public func currentGeneration(lasting: GenerationLifetime) throws -> (any StoreGeneration)? {
     MemoryGeneration(tables: tables.withLock { $0 })
   }
 

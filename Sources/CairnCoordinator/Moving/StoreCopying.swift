@@ -23,7 +23,7 @@ struct StoreCopying {
   init(source: PersistentStore, destination: PersistentStore) throws {
     self.source = source
     self.destination = destination
-    state = try source.capabilities.generations?.currentGeneration()
+    state = try source.capabilities.generations?.currentGeneration(lasting: .untilReleased)
   }
 
   /// Copies all objects.

@@ -17,11 +17,11 @@ final class HeldSnapshot: @unchecked Sendable {
 
   /// - Parameters:
   ///   - connection: One that serves nothing else.
-  ///   - age: Seconds after which it is given up.
+  ///   - age: Seconds after which it is given up; nil for never.
   /// - Throws: ``StoreChange`` when the store is of another version of its model.
   init(
     _ connection: PostgreSQLConnection, of schema: SchemaName, version: Int64, place: String,
-    age: TimeInterval
+    age: TimeInterval?
   ) throws {
     self.place = place
     _ = try PostgreSQLTransaction(on: connection, .repeatableRead, readOnly: true)
@@ -31,7 +31,7 @@ final class HeldSnapshot: @unchecked Sendable {
     let found = StoreState(try connection.run(query.text, query.parameters))
     guard found?.version == version else { throw StoreChange(found: found) }
     self.connection = connection
-    guard age.isFinite, age < 1e9 else { return }
+    guard let age, age.isFinite, age < 1e9 else { return }
     DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + max(0, age)) { [weak self] in
       self?.giveUp("it was older than \(age) s")
     }

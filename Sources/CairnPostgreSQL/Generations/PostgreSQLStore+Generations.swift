@@ -5,12 +5,19 @@ import Foundation
 // Query generations: reads of one state of the store, while others write.
 
 extension PostgreSQLStore: GenerationKeeping {
-  package func currentGeneration() throws -> (any StoreGeneration)? {
+  package func currentGeneration(
+    lasting lifetime: GenerationLifetime
+  ) throws -> (any StoreGeneration)? {
     let state = try openState()
+    let age: TimeInterval? =
+      switch lifetime {
+      case .asConfigured: configuration.options.queryGenerationMaximumAge
+      case .untilReleased: nil
+      }
     do {
       let snapshot = try HeldSnapshot(
         state.pool.separateConnection(), of: state.place.schema, version: state.known.version,
-        place: state.place.description, age: configuration.options.queryGenerationMaximumAge)
+        place: state.place.description, age: age)
       noteGeneration(snapshot)
       return PostgreSQLGeneration(snapshot, content: state.content, store: identity)
     } catch let change as StoreChange {

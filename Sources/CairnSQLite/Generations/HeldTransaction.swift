@@ -23,12 +23,14 @@ final class HeldTransaction: @unchecked Sendable {
   private let logSize: Int
 
   /// - Parameter connection: One for which ``begin(_:)`` succeeded.
-  init(connection: DatabaseQueue, path: String, options: StoreOptions) {
+  init(
+    connection: DatabaseQueue, path: String, options: StoreOptions, lasting: GenerationLifetime
+  ) {
     state = Mutex(State(connection: connection))
     self.path = path
     maximumAge = max(0, options.queryGenerationMaximumAge)
     logSize = max(0, options.queryGenerationLogSize)
-    review(after: maximumAge)
+    if lasting == .asConfigured { review(after: maximumAge) }
   }
 
   // MARK: Life

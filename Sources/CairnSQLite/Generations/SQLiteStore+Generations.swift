@@ -58,7 +58,9 @@ struct GenerationList {
 
 extension SQLiteStore: GenerationKeeping {
   /// Nil for a store with a rollback journal, where a reader would keep writers waiting.
-  public func currentGeneration() throws -> (any StoreGeneration)? {
+  public func currentGeneration(
+    lasting lifetime: GenerationLifetime
+  ) throws -> (any StoreGeneration)? {
     let (reader, snapshots) = (try reader, try snapshots)
     guard let pool = try database as? DatabasePool else { return nil }
     shortenLog(of: pool)
@@ -75,7 +77,7 @@ extension SQLiteStore: GenerationKeeping {
         throw error
       }
       let transaction = HeldTransaction(
-        connection: connection, path: path, options: configuration.options)
+        connection: connection, path: path, options: configuration.options, lasting: lifetime)
       state.withLock { $0.generations.add(transaction) }
       return SQLiteGeneration(
         transaction, reader: reader,

@@ -20,5 +20,21 @@ public protocol StoreGeneration: AnyObject, Sendable {
 /// A capability of a store: reads can be pinned to one state of it, while others write.
 public protocol GenerationKeeping: AnyObject, Sendable {
   /// The state after the last commit; nil when the store as it was opened cannot keep one.
-  func currentGeneration() throws -> (any StoreGeneration)?
+  func currentGeneration(lasting: GenerationLifetime) throws -> (any StoreGeneration)?
+}
+
+extension GenerationKeeping {
+  /// The state after the last commit, for as long as the store's options allow.
+  public func currentGeneration() throws -> (any StoreGeneration)? {
+    try currentGeneration(lasting: .asConfigured)
+  }
+}
+
+/// How long a store keeps a generation that an object refers to.
+public enum GenerationLifetime: Sendable {
+  /// As the store's options say, ``StoreOptionKey/queryGenerationMaximumAge`` among them: what a program pins may be
+  /// forgotten by it.
+  case asConfigured
+  /// Until no object refers to it: for one piece of work that reads all of it, however long that takes.
+  case untilReleased
 }

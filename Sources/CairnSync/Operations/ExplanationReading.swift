@@ -148,7 +148,7 @@ struct ExplanationReading {
   mutating func explain(_ subject: Subject) throws -> ValueExplanation? {
     guard var register = try register(subject, in: base) else { return nil }
     let end = try subject.isLink ? deletion(of: subject.member, in: base) : nil
-    if let end {
+    if end != nil {
       if subject.isPlace { return nil }
       register = Register(value: .null, write: register.write)
     }

@@ -87,6 +87,19 @@ import Testing
     }
   }
 
+  @Test func aCopyOfAStoreTakesLongerThanAPinnedGenerationMay() throws {
+    let files = try Files([
+      StoreOptionKey.queryGenerationMaximumAge: 0, StoreOptionKey.queryGenerationLogSize: 0,
+    ])
+    try files.write(2000)
+    #expect(files.logSize > 0)
+    let copy = try files.coordinator.migratePersistentStore(
+      files.store, to: files.url.appendingPathExtension("copy"), withType: StoreTypeName.sqlite)
+    defer { try? files.coordinator.remove(copy) }
+    let context = files.context()
+    #expect(try context.performAndWait { try count(context) } == 2000)
+  }
+
   @Test func whileAGenerationIsHeldOthersWriteAndTheLogEndsWithIt() throws {
     let files = try Files()
     let context = files.context()

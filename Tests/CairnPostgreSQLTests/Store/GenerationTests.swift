@@ -52,6 +52,14 @@ import Testing
     #expect(error?.message.contains("older than 0.05 s") == true)
   }
 
+  @Test func oneThatWorkReadsToItsEndLastsUntilThat() async throws {
+    let store = try words.open([StoreOptionKey.queryGenerationMaximumAge: 0.05])
+    let lasting = try #require(try store.currentGeneration(lasting: .untilReleased))
+    let other = try #require(try store.currentGeneration())
+    #expect(await eventually { !other.isReadable })
+    #expect(try count(lasting, store) == 0)
+  }
+
   @Test func itEndsWithTheStoreAndWithItsLastHolder() async throws {
     let store = try words.open()
     try words.insert("Shelf", in: store)
