@@ -317,7 +317,7 @@ actor GroupEngine {
     while ContinuousClock.now < end, let status = try? running?.engine.status(),
       status.replicas.contains(where: { $0.phase == .opening && $0.lastError == nil })
     {
-      try? await Task.sleep(for: .milliseconds(10))
+      guard (try? await Task.sleep(for: .milliseconds(10))) != nil else { return }
     }
   }
 

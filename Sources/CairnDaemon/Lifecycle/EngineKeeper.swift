@@ -251,7 +251,8 @@ actor EngineKeeper {
         reporter?.progress("Waiting for the required replica \(missing.message)")
         told = now
       }
-      try? await Task.sleep(for: .milliseconds(20))
+      // A stop cancels this before it stops the keeper.
+      guard (try? await Task.sleep(for: .milliseconds(20))) != nil else { return }
     }
   }
 
