@@ -72,10 +72,11 @@ faults: export TMPDIR := $(if $(wildcard /dev/shm/.),/dev/shm,$(TMPDIR))
 faults: deps
 	CAIRN_EVERY_FAULT=1 $(SWIFT) test --filter FaultLoopTests
 
-## Opens, reads and writes 10,000 damaged store files and as many mapping models; the tests do a few hundred.
+## Opens, reads and writes 10,000 damaged store files and as many mapping models, and reads all sources of the project;
+## the tests do a few hundred.
 fuzz: deps
 	CAIRN_FUZZ_ROUNDS=10000 $(SWIFT) test \
-	  --filter 'DamagedPagesTests|HostileSchemaTests|damagedMappingModelsAreAnErrorOrAMapping'
+	  --filter 'DamagedPagesTests|HostileSchemaTests|damagedMappingModelsAreAnErrorOrAMapping|sourcesOfTheProjectAreRead'
 
 ## Fuzzes the readers of what comes from outside, SECONDS_EACH seconds each (30): frames, predicates, configurations,
 ## models, archives, change sets, store files.

@@ -73,7 +73,7 @@ private struct HostileCalls {
         }
         // A stream that is followed has no end that could be waited for.
         let parameters = exchange.parameters.objectValue?.filter { $0.key != "follow" }
-        return (method: exchange.method, parameters: parameters ?? [:], count: 30)
+        return (method: exchange.method, parameters: parameters ?? [:], count: 15)
       }
     #expect(known.union(others.map(\.method)) == Set(GoldenReplay.methods.map { $0.name }))
     for (method, parameters, count) in good + others {
@@ -147,7 +147,7 @@ private struct HostileCalls {
 
   /// Whole messages with damaged bytes, each on a connection of its own.
   private mutating func sendDamagedMessages(_ calls: [ControlCall]) throws {
-    for _ in 0..<200 {
+    for _ in 0..<100 {
       guard let call = calls.randomElement(using: &values.numbers) else { return }
       let stream = try UnixStream(connectingTo: daemon.socket)
       defer { stream.close() }

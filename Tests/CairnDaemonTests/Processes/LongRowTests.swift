@@ -36,7 +36,11 @@ import Testing
     #expect(exported.code == 0, "\(exported.errors)")
     #expect(exported.output.split(separator: "\n").count == 20)
     try insert("huge", 17 << 20)
-    for arguments in [["fetch", "Picture", "--format", "jsonl"], ["export"]] {
+    let huge = "name == 'huge'"
+    for arguments in [
+      ["fetch", "Picture", "--where", huge, "--format", "jsonl"],
+      ["export", "--entity", "Picture", "--where", huge],
+    ] {
       let refused = try await daemon.ctl(arguments)
       #expect(refused.code == 1, "\(arguments)")
       #expect(refused.errors.contains("for Picture "), "\(refused.errors.prefix(500))")
@@ -82,23 +86,20 @@ import Testing
       .init(name: "target", model: model, replicas: [("near", folder.file("near.sqlite"))]))
     try await source.start()
     try await target.start()
-    func blob(_ seed: UInt64) -> String {
-      var numbers = SeededNumbers(seed: seed)
-      let words = (0..<(1_000_000 / 8)).map { _ in numbers.next() }
-      return words.withUnsafeBytes { Data($0) }.base64EncodedString()
-    }
+    var numbers = SeededNumbers(seed: 1)
+    let words = (0..<(1_000_000 / 8)).map { _ in numbers.next() }
+    let blob = words.withUnsafeBytes { Data($0) }.base64EncodedString()
     let text = String(repeating: "é\\\"\\n\\u0001", count: 150_000)
     let rows = [
-      #"{"name":"small","data":"AAEC"}"#, "{\"name\":\"first\",\"data\":\"\(blob(1))\"}",
-      #"{"name":"between"}"#, "{\"name\":\"second\",\"data\":\"\(blob(2))\"}",
-      "{\"name\":\"text\",\"text\":\"\(text)\"}",
+      #"{"name":"small","data":"AAEC"}"#, "{\"name\":\"blob\",\"data\":\"\(blob)\"}",
+      #"{"name":"between"}"#, "{\"name\":\"text\",\"text\":\"\(text)\"}",
     ]
     let first = try await source.ctl(
       "import", "-", "--entity", "Picture", "--key", "name", input: rows.joined(separator: "\n"))
     #expect(first.code == 0, "\(first.errors.prefix(500))")
-    #expect(first.output.hasPrefix("5 rows: 5 inserted"), "\(first.output)")
+    #expect(first.output.hasPrefix("4 rows: 4 inserted"), "\(first.output)")
     let exported = try await source.ctl("export")
-    #expect(exported.code == 0 && exported.output.utf8.count > 3_600_000, "\(exported.errors)")
+    #expect(exported.code == 0 && exported.output.utf8.count > 2_300_000, "\(exported.errors)")
     let second = try await target.ctl("import", "-", input: exported.output)
     #expect(second.code == 0, "\(second.errors.prefix(500))")
     let again = try await target.ctl("export")
@@ -106,7 +107,7 @@ import Testing
     let isEqual = again.output == exported.output
     #expect(isEqual)
     let third = try await target.ctl("import", "-", input: exported.output)
-    #expect(third.output.contains("0 inserted, 0 updated, 5 unchanged"), "\(third.output)")
+    #expect(third.output.contains("0 inserted, 0 updated, 4 unchanged"), "\(third.output)")
     #expect(try await target.ctl("wait", "--timeout", "120").code == 0)
     #expect(try await target.ctl("verify").code == 0)
     let replica = try await target.ctl("export", "--store", "near")

@@ -48,7 +48,7 @@ struct SharedImport {
       }
       group.addTask {
         var numbers = Numbers(state: seed)
-        for _ in 0..<6 {
+        for _ in 0..<4 {
           // The pause decides where in their work the kill hits them.
           try await Task.sleep(for: .milliseconds(Int.random(in: 150...900, using: &numbers)))
           let victims =

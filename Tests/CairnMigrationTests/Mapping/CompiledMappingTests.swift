@@ -186,17 +186,15 @@ struct AppleCompiledMappingTests {
     }
     let bundle = try #require(Bundle(path: work.path))
     func name(_ number: Int) -> String { "Moody \(number)" }
-    for source in 3...6 {
-      for destination in 3...6 {
-        let found = MappingModel(
-          from: [bundle], forSourceModel: try model("Moody", name(source)),
-          destinationModel: try model("Moody", name(destination)))
-        guard destination == source + 1 else {
-          #expect(found == nil, "\(source) to \(destination)")
-          continue
-        }
-        #expect(found == (try self.source("\(name(source))-\(name(destination))")))
+    for (source, destination) in [(3, 4), (5, 6), (3, 5), (4, 4), (6, 5)] {
+      let found = MappingModel(
+        from: [bundle], forSourceModel: try model("Moody", name(source)),
+        destinationModel: try model("Moody", name(destination)))
+      guard destination == source + 1 else {
+        #expect(found == nil, "\(source) to \(destination)")
+        continue
       }
+      #expect(found == (try self.source("\(name(source))-\(name(destination))")))
     }
   }
 }

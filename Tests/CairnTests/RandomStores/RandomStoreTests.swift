@@ -14,7 +14,7 @@ import Testing
 @Suite struct RandomStoreTests {
   @Test func whateverIsDoneTheFileMeetsTheFormatAndIsReadAlike() throws {
     let count =
-      ProcessInfo.processInfo.environment["CAIRN_RANDOM_STORES"].flatMap { Int($0) } ?? 5
+      ProcessInfo.processInfo.environment["CAIRN_RANDOM_STORES"].flatMap { Int($0) } ?? 3
     let seed = TestSeed.get("RandomStoreTests")
     var saves = 0
     for number in 0..<count {

@@ -45,7 +45,7 @@ import Testing
     let contents = try whole.contents()
     try whole.close()
     var (changed, foundByUsAlone) = (0, 0)
-    for _ in 0..<250 {
+    for _ in 0..<120 {
       var damaged = bytes
       let place = Int.random(in: 0..<bytes.count, using: &numbers)
       damaged[place] ^= 1 << UInt8.random(in: 0..<8, using: &numbers)
@@ -65,7 +65,7 @@ import Testing
     }
     // A good part of the file is rows.
     #expect(
-      changed > 20 && foundByUsAlone > 8, "\(changed) changed, \(foundByUsAlone) by sums only")
+      changed > 10 && foundByUsAlone > 4, "\(changed) changed, \(foundByUsAlone) by sums only")
   }
 
   @Test func theObjectIsNamed() throws {
