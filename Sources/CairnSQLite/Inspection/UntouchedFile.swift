@@ -13,7 +13,8 @@ import GRDBSQLite
 /// - no log, or an empty one that no process has open: as an immutable file, without locks. Should the
 ///   file change meanwhile, everything is read again.
 /// - a log with its index: with the index read-only. SQLite then takes part in the locks of the
-///   processes that have the database open, or makes an index in memory when none has.
+///   processes that have the database open, or makes an index in memory when none has. Where this process itself has
+///   the database open, as any reader does.
 /// - a log without an index, or with one that a process keeps from being finished, or a rollback journal
 ///   that must be played back: a copy among the temporary files is opened.
 struct UntouchedFile {
@@ -66,7 +67,10 @@ struct UntouchedFile {
       return state() == before ? try result.get() : nil
     case .shared:
       do {
-        return try open("mode=ro&readonly_shm=1", body)
+        let use = LogIndexUse.readOnly(of: path)
+        return try withExtendedLifetime(use) {
+          try open(use == nil ? "mode=ro" : "mode=ro&readonly_shm=1", body)
+        }
       } catch let error where Self.code(error) == SQLITE_READONLY {
         // A process has it open and has not read yet: only an ordinary connection can use its index.
         do {

@@ -21,6 +21,8 @@ enum StoreFileAccess {
       try database.execute(sql: "PRAGMA synchronous = EXTRA")
       SQLiteFunctions.register(on: database)
     }
+    try configuration.takesPartInIndex(
+      of: url.path, LockWait(seconds: waits ? options.timeout : 0))
     return try DatabaseQueue(path: url.path, configuration: configuration)
   }
 

@@ -69,6 +69,7 @@ extension SQLiteStore: InPlaceMigrating {
       configuration.readonly = true
       configuration.busyMode = .timeout(options.timeout)
       configuration.prepareDatabase(SQLiteDefences.installForInspection)
+      try configuration.takesPartInIndex(of: url.path, LockWait(seconds: options.timeout))
       let queue = try DatabaseQueue(path: url.path, configuration: configuration)
       defer { try? queue.close() }
       return try queue.read {

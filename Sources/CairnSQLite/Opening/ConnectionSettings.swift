@@ -44,6 +44,7 @@ struct ConnectionSettings {
     configuration.maximumReaderCount = max(
       1, (options.dictionary[StoreOptionKey.connectionPoolMaxSize] as? NSNumber)?.intValue ?? 7)
     configuration.persistentReadOnlyConnections = true
+    try configuration.takesPartInIndex(of: path, lockWait)
     configuration.prepareDatabase { database in
       SQLiteDefences.install(on: database, mayGoWithoutJournal: goesWithoutJournal)
       try TemporaryFiles.install(on: database)

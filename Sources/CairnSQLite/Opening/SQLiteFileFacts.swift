@@ -48,6 +48,7 @@ struct SQLiteFileFacts {
     // Old schemas may quote text like names; they must still be readable.
     configuration.acceptsDoubleQuotedStringLiterals = true
     configuration.prepareDatabase(SQLiteDefences.installForInspection)
+    try configuration.takesPartInIndex(of: path, LockWait(seconds: options.timeout))
     let queue = try DatabaseQueue(path: path, configuration: configuration)
     defer { try? queue.close() }
     return try queue.read { database in

@@ -9,16 +9,6 @@ import Testing
 /// A write-ahead log that was removed while programs have it open: no other log is begun beside it, and none is moved
 /// into a file that has another one.
 struct RemovedLogTests {
-  /// Does something at a place until the parent process has it go on.
-  ///
-  /// In another process, since those of one share what SQLite knows of a file.
-  private static func hold(_ ready: String, _ go: String) {
-    _ = FileManager.default.createFile(atPath: ready, contents: nil)
-    // The test writes to the pipe; the limit ends the wait if the test has died.
-    var pipe = pollfd(fd: open(go, O_RDONLY | O_NONBLOCK), events: Int16(POLLIN), revents: 0)
-    _ = poll(&pipe, 1, 580_000)
-  }
-
   private static func row(_ fixture: StoreFixture, _ name: String) throws {
     _ = try fixture.insert([try fixture.row("Company", ["name": .string(name)])])
   }
@@ -29,29 +19,8 @@ struct RemovedLogTests {
     }
   }
 
-  private func companies(in store: SQLiteStore) throws -> Int64? {
+  private static func companies(in store: SQLiteStore) throws -> Int64? {
     try store.readConsistently { try $0.connection.integer("SELECT count(*) FROM ZCOMPANY") }
-  }
-
-  /// What two processes tell each other by.
-  private struct Signals {
-    let ready: String
-    let go: String
-    private let pipe: FileHandle
-
-    init(in folder: URL) throws {
-      (ready, go) = (folder.path + "/ready", folder.path + "/go")
-      // Open on both ends here, so that neither process waits for the other to open it.
-      try #require(mkfifo(go, 0o600) == 0)
-      pipe = try #require(FileHandle(forUpdatingAtPath: go))
-    }
-
-    func letGo() { pipe.write(Data([1])) }
-
-    func waitForOther() async throws {
-      let ready = ready
-      try #require(await eventually { FileManager.default.fileExists(atPath: ready) })
-    }
   }
 
   /// As by who puts a backup in its place: there is more to do than to open the store again.
@@ -63,7 +32,7 @@ struct RemovedLogTests {
     try FileManager.default.copyItem(atPath: aside, toPath: fixture.url.path)
     try Self.removeLog(of: fixture.url)
     let looks: [() throws -> Void] = [
-      { _ = try self.companies(in: fixture.store) }, { try Self.row(fixture, "lost") },
+      { _ = try Self.companies(in: fixture.store) }, { try Self.row(fixture, "lost") },
     ]
     for look in looks {
       let error = #expect(throws: CoreDataError.self) { try look() }
@@ -75,9 +44,33 @@ struct RemovedLogTests {
   func theStoreIsNotOpenedWhileAnotherProgramGoesOnInIt() async throws {
     let fixture = try StoreFixture()
     try fixture.store.close()
-    let signals = try Signals(in: fixture.folder)
-    let (path, ready, go) = (fixture.url.path, signals.ready, signals.go)
-    async let other = #expect(processExitsWith: .success) {
+    let meeting = try Rendezvous(in: fixture.folder)
+    let (path, ready, go) = (fixture.url.path, meeting.ready, meeting.go)
+    // Only the thread uses it until that has ended.
+    nonisolated(unsafe) let own = fixture
+    let work = ThreadWork {
+      defer { meeting.letGo() }
+      try meeting.waitForOther()
+      try Self.removeLog(of: own.url)
+      let kind = SQLiteStoreKind()
+      let options = StoreOptions([StoreOptionKey.timeout: 0.05])
+      let looks: [() throws -> Void] = [
+        { try own.another(options: [StoreOptionKey.timeout: 0.05]).close() },
+        { _ = try kind.metadata(at: own.url, options: options) },
+        { _ = try kind.damage(at: own.url, options: options, within: .seconds(5)) },
+      ]
+      for look in looks {
+        let error = #expect(throws: CoreDataError.self) { try look() }
+        #expect(error?.message.contains("which goes on in it") == true, "\(error?.message ?? "")")
+      }
+      #expect(!FileManager.default.fileExists(atPath: own.url.path + "-wal"))
+      meeting.letGo()
+      // One that comes while the other puts its log into the file waits for it.
+      let next = try own.another(options: [StoreOptionKey.timeout: 60])
+      #expect(try Self.companies(in: next) == 1)
+      try next.close()
+    }
+    await #expect(processExitsWith: .success) {
       [path = path as String, ready = ready as String, go = go as String] in
       let store = try StoreFixture.open(
         URL(fileURLWithPath: path), try SampleModel.make(), [:])
@@ -86,32 +79,12 @@ struct RemovedLogTests {
         try lookup.connection.execute("UPDATE Z_PRIMARYKEY SET Z_MAX = 1 WHERE Z_NAME = 'Company'")
         return true
       }
-      Self.hold(ready, go)
+      Rendezvous.hold(ready, go)
       // What it does before each save.
       #expect(throws: CoreDataError.self) { try store.checkFilePlace() }
       try store.close()
     }
-    defer { signals.letGo() }
-    try await signals.waitForOther()
-    try Self.removeLog(of: fixture.url)
-    let kind = SQLiteStoreKind()
-    let options = StoreOptions([StoreOptionKey.timeout: 0.05])
-    let looks: [() throws -> Void] = [
-      { try fixture.another(options: [StoreOptionKey.timeout: 0.05]).close() },
-      { _ = try kind.metadata(at: fixture.url, options: options) },
-      { _ = try kind.damage(at: fixture.url, options: options, within: .seconds(5)) },
-    ]
-    for look in looks {
-      let error = #expect(throws: CoreDataError.self) { try look() }
-      #expect(error?.message.contains("which goes on in it") == true, "\(error?.message ?? "")")
-    }
-    #expect(!FileManager.default.fileExists(atPath: fixture.url.path + "-wal"))
-    signals.letGo()
-    // One that comes while the other puts its log into the file waits for it.
-    let next = try fixture.another(options: [StoreOptionKey.timeout: 60])
-    #expect(try companies(in: next) == 1)
-    try next.close()
-    _ = await other
+    try await work.finished()
   }
 
   @Test(.timeLimit(.minutes(10)))
@@ -120,24 +93,28 @@ struct RemovedLogTests {
     try fixture.store.checkpoint()
     try Self.row(fixture, "saved last")
     try Self.removeLog(of: fixture.url)
-    let signals = try Signals(in: fixture.folder)
-    let (path, ready, go) = (fixture.url.path, signals.ready, signals.go)
-    async let other = #expect(processExitsWith: .success) {
+    let meeting = try Rendezvous(in: fixture.folder)
+    let (path, ready, go) = (fixture.url.path, meeting.ready, meeting.go)
+    // Only the thread uses it until that has ended.
+    nonisolated(unsafe) let own = fixture
+    let work = ThreadWork {
+      defer { meeting.letGo() }
+      try meeting.waitForOther()
+      let file = try Data(contentsOf: own.url)
+      let error = #expect(throws: CoreDataError.self) { try own.store.checkFilePlace() }
+      #expect(error?.message.contains("may be lost") == true)
+      try own.store.close()
+      #expect(try Data(contentsOf: own.url) == file)
+      meeting.letGo()
+    }
+    await #expect(processExitsWith: .success) {
       [path = path as String, ready = ready as String, go = go as String] in
       let queue = try DatabaseQueue(path: path)
       _ = try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM ZCOMPANY") }
-      Self.hold(ready, go)
+      Rendezvous.hold(ready, go)
       try queue.close()
     }
-    defer { signals.letGo() }
-    try await signals.waitForOther()
-    let file = try Data(contentsOf: fixture.url)
-    let error = #expect(throws: CoreDataError.self) { try fixture.store.checkFilePlace() }
-    #expect(error?.message.contains("may be lost") == true)
-    try fixture.store.close()
-    #expect(try Data(contentsOf: fixture.url) == file)
-    signals.letGo()
-    _ = await other
+    try await work.finished()
   }
 
   @Test func itIsNotMovedByACommitThatWasUnderWay() throws {
@@ -175,10 +152,10 @@ struct RemovedLogTests {
   @Test func nothingIsReadOfAStoreWhoseLogWasRemoved() throws {
     let fixture = try StoreFixture()
     try Self.row(fixture, "saved last")
-    #expect(try companies(in: fixture.store) == 1)
+    #expect(try Self.companies(in: fixture.store) == 1)
     try FileManager.default.removeItem(atPath: fixture.url.path + "-wal")
     for _ in 0..<2 {
-      #expect(throws: CoreDataError.self) { try companies(in: fixture.store) }
+      #expect(throws: CoreDataError.self) { try Self.companies(in: fixture.store) }
       #expect(throws: CoreDataError.self) { try fixture.fetch("Company") }
     }
     try fixture.store.close()
@@ -208,7 +185,7 @@ struct RemovedLogTests {
     try Self.removeLog(of: fixture.url)
     try FileManager.default.removeItem(at: fixture.url)
     let new = try fixture.another(options: [StoreOptionKey.timeout: 0])
-    #expect(try companies(in: new) == 0)
+    #expect(try Self.companies(in: new) == 0)
     try new.close()
     try fixture.store.close()
   }

@@ -286,29 +286,23 @@ import Testing
   @Test(.timeLimit(.minutes(10)))
   func theFilesOfAnotherProcessThatIsSavingStay() async throws {
     let fixture = try StoreFixture()
-    let path: String = fixture.url.path
-    let ready: String = fixture.folder.path + "/ready"
-    let go: String = fixture.folder.path + "/go"
-    // A pipe that is open on both ends here, so that neither process waits for the other to open it.
-    try #require(mkfifo(go, 0o600) == 0)
-    let signal = try #require(FileHandle(forUpdatingAtPath: go))
-    async let saving = #expect(processExitsWith: .success) {
-      [path = path as String, ready = ready as String, go = go as String] in
-      try Self.save(at: path) {
-        _ = FileManager.default.createFile(atPath: ready, contents: nil)
-        // The test writes to the pipe; the limit ends the wait if the test has died.
-        var pipe = pollfd(fd: open(go, O_RDONLY | O_NONBLOCK), events: Int16(POLLIN), revents: 0)
-        _ = poll(&pipe, 1, 580_000)
-      }
+    let meeting = try Rendezvous(in: fixture.folder)
+    let (path, ready, go) = (fixture.url.path, meeting.ready, meeting.go)
+    // Only the thread uses them until that has ended.
+    nonisolated(unsafe) let (own, tests) = (fixture, self)
+    let work = ThreadWork {
+      // The other process ends, whatever happens here.
+      defer { meeting.letGo() }
+      try meeting.waitForOther()
+      #expect(tests.names(own).count == 1)
+      #expect(try tests.unnamedFiles(own).remove() == nil)
+      try own.another().close()
     }
-    // The other process ends, whatever happens here.
-    defer { signal.write(Data([1])) }
-    try #require(await eventually { FileManager.default.fileExists(atPath: ready) })
-    #expect(names(fixture).count == 1)
-    #expect(try unnamedFiles(fixture).remove() == nil)
-    try fixture.another().close()
-    signal.write(Data([1]))
-    _ = await saving
+    await #expect(processExitsWith: .success) {
+      [path = path as String, ready = ready as String, go = go as String] in
+      try Self.save(at: path) { Rendezvous.hold(ready, go) }
+    }
+    try await work.finished()
     #expect(try fixture.fetch("Employee").map { fixture.value($0, "photo") } == [Self.photo])
   }
 
