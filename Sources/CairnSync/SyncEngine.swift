@@ -104,8 +104,9 @@ public final class SyncEngine: Sendable {
     if isPaused { link.pause() }
     link.start()
     // What those said of their files was said without knowing of this one.
-    for other in try links(nil) where other.life.lastError?.code == .duplicateReplica {
-      other.retry()
+    for other in try links(nil) {
+      guard let code = other.life.lastError?.code else { continue }
+      if code == .duplicateReplica || code == .anotherStore { other.retry() }
     }
   }
 

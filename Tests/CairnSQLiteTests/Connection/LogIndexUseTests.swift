@@ -27,8 +27,8 @@ import Testing
       let inspection = Result {
         try UntouchedFile(path: url.path, timeout: 10).read { _ in
           isInspected.withLock { $0 = true }
-          // Until the other one comes.
           while outcome.withLock({ $0 == nil }), LogIndexUse.readOnly(of: url.path) != nil {
+            // Until the other one comes, on a thread of its own.
             Thread.sleep(forTimeInterval: 0.001)
           }
         }
