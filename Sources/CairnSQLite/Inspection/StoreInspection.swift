@@ -89,6 +89,9 @@ public struct StoreInspection: Sendable {
 
   /// Reads a store's file, and makes, changes and leaves nothing in its folder.
   ///
+  /// May be called on any thread, also while this program has the store open. A store that it opens meanwhile waits
+  /// for the end of this where programs that have ended left a log, for as long as ``StoreOptionKey/timeout`` says.
+  ///
   /// - Parameters:
   ///   - url: The store's file. With a write-ahead log beside it, what the log holds is read too.
   ///   - model: The model to check the rows by; nil for the one that the file remembers.
