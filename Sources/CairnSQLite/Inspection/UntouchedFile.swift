@@ -191,6 +191,13 @@ struct UntouchedFile {
     _ before: State, _ body: (SQLiteConnection) throws -> T
   ) throws -> T? {
     guard copies else { throw NeedsCopy() }
+    // Who copies a file closes it, and that gives up the locks of all connections of this process to it.
+    if let database = before.database, FileUsers.areOpenHere([database]) {
+      throw CoreDataError(
+        .persistentStoreOperation,
+        "The store at \(path) can only be read from a copy, and this program has it open: close it first.",
+        userInfo: [NSFilePathErrorKey: path])
+    }
     let manager = FileManager.default
     let folder = manager.temporaryDirectory
       .appendingPathComponent("cairn-\(UUID().uuidString)", isDirectory: true)

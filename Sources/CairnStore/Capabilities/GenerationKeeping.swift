@@ -32,8 +32,8 @@ extension GenerationKeeping {
 
 /// How long a store keeps a generation that an object refers to.
 public enum GenerationLifetime: Sendable {
-  /// As the store's options say, ``StoreOptionKey/queryGenerationMaximumAge`` among them: what a program pins may be
-  /// forgotten by it.
+  /// As the store's options say, ``StoreOptionKey/queryGenerationMaximumAge`` among them: a program may forget what it
+  /// has pinned.
   case asConfigured
   /// Until no object refers to it: for one piece of work that reads all of it, however long that takes.
   case untilReleased

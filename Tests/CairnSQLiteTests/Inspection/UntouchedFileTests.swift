@@ -89,6 +89,25 @@ import Testing
     }
   }
 
+  /// Closing a file gives up all locks that a process has on it.
+  @Test func aFileThatThisProcessHasOpenIsNotCopied() throws {
+    let fixture = try StoreFixture()
+    try fixture.insert([try fixture.row("Project")])
+    fixture.isDamagedOnPurpose = true
+    let facts = try FileManager.default.attributesOfItem(atPath: fixture.url.path)
+    let inode = try #require(facts[.systemFileNumber] as? Int)
+    func locks() throws -> Int {
+      try String(contentsOfFile: "/proc/locks", encoding: .utf8).split(separator: "\n").count {
+        $0.contains(":\(inode) ")
+      }
+    }
+    let before = try locks()
+    try FileManager.default.removeItem(atPath: fixture.url.path + "-shm")
+    let error = #expect(throws: CoreDataError.self) { try projects(fixture.url) }
+    #expect(error?.message.contains("this program has it open") == true, "\(error?.message ?? "")")
+    #expect(try locks() == before && before > 0)
+  }
+
   @Test func aLogWhoseIndexAnotherKeepsUnfinishedIsReadWithoutATrace() throws {
     let fixture = try StoreFixture()
     try fixture.insert([try fixture.row("Project"), try fixture.row("Project")])
