@@ -13,7 +13,7 @@ struct EngineSimulationTests {
   static let patience = given["CAIRN_SHRINK_SECONDS"].flatMap(Double.init) ?? 60
 
   /// How many seeds the test takes where nothing says how many: a sample, as developers run it all the time.
-  private static let usualCount: UInt64 = 20
+  private static let usualCount: UInt64 = 16
 
   /// What must have happened over 50 seeds and more, and how often at least; over fewer, their share of that.
   private static let content: [String: Int] = [

@@ -101,6 +101,12 @@ final class SimulatedDatabase: SimulatedStore {
     try administer("ALTER DATABASE \(database) WITH ALLOW_CONNECTIONS true")
   }
 
+  /// Its faults are in the database, and would come back with it after all was mended.
+  override func takeAway() throws {
+    if exists { try heal() }
+    try super.takeAway()
+  }
+
   override func withoutPlace(_ text: String) -> String { text.replacing(database, with: name) }
 
   override func isInPlace(_ store: PersistentStore) -> Bool {
