@@ -29,7 +29,7 @@ test: deps postgresql-server
 	$(SWIFT) build --product CairnPackageTests --explicit-target-dependency-import-check error
 	@# What failed comes last, too: it is far up in the output otherwise.
 	@rm -f .build/tests*.xml
-	$(SWIFT) test --skip-build --xunit-output .build/tests.xml \
+	TMPDIR="$$(sh Tests/temporary-folder.sh)" $(SWIFT) test --skip-build --xunit-output .build/tests.xml \
 	  || { grep -hs -B1 '<failure' .build/tests*.xml; exit 1; }
 	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || \
 	  echo "NOT RUN: the tests of PostgreSQL stores, which need a server: apt-get install postgresql" >&2
