@@ -5,10 +5,10 @@ import Synchronization
 
 /// How connections of this process use the index (`-shm`) of a database's write-ahead log.
 ///
-/// SQLite has one index for all connections of a process to a file, and the connection that comes first decides
-/// whether it may be written: beside one that was opened with `readonly_shm` all others find the database read-only
-/// for as long as any of them is open. So whoever opens a database says how, and neither kind comes while the other
-/// is there.
+/// SQLite shares one index among all connections of a process to a file, and the first connection decides whether
+/// they may write it: beside a connection with `readonly_shm`, all others find the database read-only until the last
+/// of them closes. Stores and inspections take a use before they open a connection, so that this process never has
+/// both kinds of connections to a file.
 final class LogIndexUse: Sendable {
   private struct Count {
     var ordinary = 0
@@ -37,14 +37,15 @@ final class LogIndexUse: Sendable {
     URL(fileURLWithPath: path).resolvingSymlinksInPath().path
   }
 
-  /// For connections that take part in the index; waits until nobody in this process merely reads it.
+  /// A store takes this for connections that take part in the index; it blocks the thread until the inspections of
+  /// this process that only read the index have ended.
   ///
   /// - Throws: 134090 when that takes longer than `wait`.
   static func ordinary(of path: String, _ wait: LockWait) throws -> LogIndexUse {
     let path = resolved(path)
     counts.withLock { $0[path, default: Count()].ordinary += 1 }
     let use = LogIndexUse(path, \.ordinary)
-    // Nobody begins to read it from here on.
+    // From here on `readOnly(of:)` gives inspections nil.
     let isFree: Void? = wait.retrying {
       counts.withLock { ($0[path]?.readOnly ?? 0) == 0 } ? () : nil
     }
@@ -58,7 +59,8 @@ final class LogIndexUse: Sendable {
     return use
   }
 
-  /// For a connection that leaves the index as it is; nil while this process has connections that may write it.
+  /// An inspection takes this for a connection that leaves the index as it is; nil while a store of this process has
+  /// connections that may write it, or waits to open them.
   static func readOnly(of path: String) -> LogIndexUse? {
     let path = resolved(path)
     let isFree = counts.withLock { counts in
@@ -73,7 +75,9 @@ final class LogIndexUse: Sendable {
 }
 
 extension Configuration {
-  /// Has the connections that are made with this take part in the log's index, for as long as they, or this, last.
+  /// Takes a use of the log's index for the connections that GRDB makes with this configuration.
+  ///
+  /// The use ends with the last of them and the configuration.
   mutating func takesPartInIndex(of path: String, _ wait: LockWait) throws {
     let use = try LogIndexUse.ordinary(of: path, wait)
     prepareDatabase { _ in withExtendedLifetime(use) {} }

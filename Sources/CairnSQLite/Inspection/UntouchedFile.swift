@@ -191,7 +191,7 @@ struct UntouchedFile {
     _ before: State, _ body: (SQLiteConnection) throws -> T
   ) throws -> T? {
     guard copies else { throw NeedsCopy() }
-    // Who copies a file closes it, and that gives up the locks of all connections of this process to it.
+    // Copying a file closes it, and the kernel then drops the locks of all connections of this process to it.
     if let database = before.database, FileUsers.areOpenHere([database]) {
       throw CoreDataError(
         .persistentStoreOperation,

@@ -14,9 +14,9 @@ struct SelfTestCommand: ParsableCommand {
       program over them while programs write through it and past it. Kills it at each step of sync and at \
       any time, starts it again, and compares the stores row by row, with each other and with what was \
       acknowledged; --timeout is how long they may differ without coming nearer to each other, 60 seconds \
-      when left out. As root it also cuts the power under the stores, which then lie on a file system of their own in a file \
-      on that disk. Says what was proven, and what was not. Neither needs nor touches a daemon that runs. \
-      Takes its folder away in the end, unless something was wrong. Ctrl-C ends it early.
+      when left out. As root it also cuts the power under the stores, which then lie on a file system of \
+      their own in a file on that disk. Says what was proven, and what was not. Neither needs nor touches a \
+      daemon that runs. Takes its folder away in the end, unless something was wrong. Ctrl-C ends it early.
       Example: cairnctl self-test --minutes 10 --folder /srv/data
       """)
 

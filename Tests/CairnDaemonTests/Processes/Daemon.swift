@@ -119,7 +119,7 @@ final class Daemon: Sendable {
     running.terminate()
     let code = await exitCode()
     expectEventsOnly()
-    // It exits with 0 then, too.
+    // A daemon that ends itself because its stop takes too long exits with 0, too.
     #expect(!logText.contains("the daemon ends at once"), "something held its stop up for too long")
     return code
   }

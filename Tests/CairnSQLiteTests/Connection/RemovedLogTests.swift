@@ -48,9 +48,7 @@ struct RemovedLogTests {
     let (path, ready, go) = (fixture.url.path, meeting.ready, meeting.go)
     // Only the thread uses it until that has ended.
     nonisolated(unsafe) let own = fixture
-    let work = ThreadWork {
-      defer { meeting.letGo() }
-      try meeting.waitForOther()
+    let work = meeting.whileOtherHolds {
       try Self.removeLog(of: own.url)
       let kind = SQLiteStoreKind()
       let options = StoreOptions([StoreOptionKey.timeout: 0.05])
@@ -97,9 +95,7 @@ struct RemovedLogTests {
     let (path, ready, go) = (fixture.url.path, meeting.ready, meeting.go)
     // Only the thread uses it until that has ended.
     nonisolated(unsafe) let own = fixture
-    let work = ThreadWork {
-      defer { meeting.letGo() }
-      try meeting.waitForOther()
+    let work = meeting.whileOtherHolds {
       let file = try Data(contentsOf: own.url)
       let error = #expect(throws: CoreDataError.self) { try own.store.checkFilePlace() }
       #expect(error?.message.contains("may be lost") == true)

@@ -290,10 +290,7 @@ import Testing
     let (path, ready, go) = (fixture.url.path, meeting.ready, meeting.go)
     // Only the thread uses them until that has ended.
     nonisolated(unsafe) let (own, tests) = (fixture, self)
-    let work = ThreadWork {
-      // The other process ends, whatever happens here.
-      defer { meeting.letGo() }
-      try meeting.waitForOther()
+    let work = meeting.whileOtherHolds {
       #expect(tests.names(own).count == 1)
       #expect(try tests.unnamedFiles(own).remove() == nil)
       try own.another().close()
