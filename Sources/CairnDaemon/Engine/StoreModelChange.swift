@@ -266,7 +266,7 @@ struct StoreModelChange: Sendable {
     if !losses.isEmpty {
       try StoreBackup.makeFolder(backups)
       let name = "\(store)-before-migration-\(StoreBackup.stamp(date))"
-      folder = try StoreBackup.unusedFolder("\(backups)/\(name)")
+      folder = StoreBackup.unusedFolder("\(backups)/\(name)")
     }
     return try migration.run(keeping: folder, progress: progress)
   }

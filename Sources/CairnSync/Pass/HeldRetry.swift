@@ -6,17 +6,7 @@ struct HeldRetry {
   let side: StoreSide
   /// Whom the link brings changes from, which counts what is refused as held.
   let source: StoreID
-  /// What the source knows to be deleted of what references here wait for; nothing where it cannot be asked.
-  var deleted: () throws -> ChangeSet?
   private var access: StoreAccess { side.access }
-
-  init(
-    side: StoreSide, source: StoreID, deleted: @escaping () throws -> ChangeSet? = { nil }
-  ) {
-    self.side = side
-    self.source = source
-    self.deleted = deleted
-  }
 
   /// Records wait for a change of theirs or of their neighbours, or for time; trying them all is
   /// cheap, because there are few.
@@ -35,9 +25,6 @@ struct HeldRetry {
         source: source, after: 0, upTo: 0, records: entries.compactMap(\.state),
         links: entries.compactMap(\.link))
       report.take(try side.importing { try $0.apply(set, cursor: nil) })
-    }
-    if let deleted = try deleted(), !deleted.isEmpty {
-      report.take(try side.importing { try $0.apply(deleted, cursor: nil) })
     }
     let waiting = try claimants(access, sidecar)
     if !waiting.isEmpty {

@@ -200,13 +200,7 @@ struct SyncPass: ReplicaPass, @unchecked Sendable {
 
   func retryHeld(_ side: PassState.Side) throws -> PassReport {
     let (access, other) = side == .pull ? (local, replica) : (replica, local)
-    return try HeldRetry(
-      side: self.side(of: access), source: try other.ledger().storeID,
-      deleted: {
-        wanted(
-          try ForgottenTargets(access: access, source: other).deleted(), from: other, to: access)
-      }
-    ).run()
+    return try HeldRetry(side: self.side(of: access), source: other.ledger().storeID).run()
   }
 
   func exchange(_ side: PassState.Side) throws -> PassReport {

@@ -12,24 +12,6 @@ struct ForgottenTargets {
   /// A store that it reads from.
   let source: StoreAccess
 
-  /// The records that references wait for and that the source knows to be deleted.
-  func deleted() throws -> ChangeSet {
-    let (mine, theirs) = (try access.ledger(), try source.ledger())
-    var targets: Set<RecordID> = []
-    try access.store.capabilities.sidecar?.visitEntries(of: .parked) { key, _ in
-      let (target, _) = try SyncKey.parked(from: key)
-      if try mine.record(target) == nil { targets.insert(target) }
-    }
-    var set = ChangeSet(source: theirs.storeID, after: 0, upTo: 0)
-    for id in targets.sorted() {
-      guard let entry = try theirs.record(id),
-        RetentionRule.isOver(entry, id: id, source.schema.entities[entry.entity]?.policy)
-      else { continue }
-      set.records.append(entry.state(id: id, row: nil))
-    }
-    return set
-  }
-
   /// Whether an unknown record has arrived from the source before: it was deleted here since.
   func haveArrived() throws -> (RecordID) throws -> Bool {
     let (mine, theirs) = (try access.ledger(), try source.ledger())

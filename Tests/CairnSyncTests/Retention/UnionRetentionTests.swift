@@ -131,6 +131,7 @@ struct UnionRetentionTests {
     for site in [a, hub] {
       #expect(try site.write { try site.all("Tag", in: $0).isEmpty }, "\(site.name)")
       #expect(try tags("k", site) == [] && tags("h", site) == [], "\(site.name)")
+      #expect(try site.access.held().count == 0, "\(site.name) waits for the survivor")
     }
     #expect(try fleet.differences(a, hub).isEmpty)
   }
