@@ -20,7 +20,7 @@ import Testing
     var isForTools: Bool { name.hasPrefix("org.varlink.") }
   }
 
-  static let sources = SourceTree.swiftFiles(under: "Sources")
+  static let sources = SourceTree.sources
   static let messages: [Message] = sources.filter {
     $0.path.hasPrefix("Sources/CairnControl/Commands/")
   }.flatMap { file -> [Message] in

@@ -98,7 +98,7 @@ import Testing
     uniqueKeysWithValues: orders.keys.map { target in
       (
         target,
-        SourceTree.swiftFiles(under: "Sources/\(target)").map { FolderFile($0, target: target) }
+        SourceTree.sources.filter { $0.target == target }.map { FolderFile($0, target: target) }
       )
     })
 

@@ -3,7 +3,7 @@
 import Testing
 
 @Suite struct LayeringTests {
-  static let sources = SourceTree.swiftFiles(under: "Sources")
+  static let sources = SourceTree.sources
 
   /// What each target may import of the project's own.
   static let allowed: [String: Set<String>] = [

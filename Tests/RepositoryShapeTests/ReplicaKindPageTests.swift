@@ -7,7 +7,7 @@ import Testing
 @Suite struct ReplicaKindPageTests {
   private static let path = "Sources/Cairn/Cairn.docc/Extending/AddingAKindOfReplica.md"
   private let page: String
-  private let sources = SourceTree.swiftFiles(under: "Sources")
+  private let sources = SourceTree.sources
 
   init() throws { page = try #require(SourceTree.text(of: Self.path)) }
 
@@ -30,9 +30,11 @@ import Testing
   @Test func everyTypeThatItNamesIsThere() {
     let kinds = ["protocol ", "struct ", "class ", "enum "]
     let declared = Set(
-      (sources + SourceTree.swiftFiles(under: "Tests")).flatMap { file in
-        // A look at the words first: expressions are slow in debug builds.
-        file.code.filter { line in kinds.contains { line.text.contains($0) } }.flatMap { line in
+      (sources + SourceTree.tests).flatMap { file in
+        // A look at the last byte and the words first: expressions are slow in debug builds.
+        file.code.filter { line in
+          line.text.utf8.last == UInt8(ascii: "{") && kinds.contains { line.text.contains($0) }
+        }.flatMap { line in
           line.text.matches(of: /\b(?:protocol|struct|class|enum) (\w+)/).map {
             String($0.output.1)
           }
@@ -46,7 +48,9 @@ import Testing
   /// The requirements of a protocol, or the entries of a structure, by their base names.
   private func requirements(of name: String) throws -> Set<String> {
     func begins(_ text: String) -> Bool {
-      text.contains("protocol \(name)") || text.contains("struct \(name):")
+      // Such a line stands alone, and ends with its brace.
+      guard text.utf8.last == UInt8(ascii: "{"), !text.hasPrefix(" ") else { return false }
+      return text.contains("protocol \(name)") || text.contains("struct \(name):")
     }
     let file = try #require(sources.first { file in file.code.contains { begins($0.text) } })
     let start = try #require(file.code.firstIndex { begins($0.text) })
@@ -89,7 +93,11 @@ import Testing
   @Test func everyCapabilityThatSyncAsksForIsThere() {
     let asked = Set(
       sources.filter { $0.path.hasPrefix("Sources/CairnSync/") }.flatMap { file in
-        file.code.flatMap { line in
+        // A look at the words first, as above.
+        file.code.filter { line in
+          ["capabilities.", ".fileChecking", ".inPlaceMigration"].contains(
+            where: line.text.contains)
+        }.flatMap { line in
           line.text.matches(of: /capabilities\.(\w+)|\.(fileChecking|inPlaceMigration)\b/).map {
             String($0.output.1 ?? $0.output.2 ?? "")
           }

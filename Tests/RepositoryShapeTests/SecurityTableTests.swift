@@ -26,7 +26,7 @@ import Testing
     }
   }()
 
-  static let suites = SourceTree.swiftFiles(under: "Tests")
+  static let suites = SourceTree.tests
 
   /// The rows that were set as a task (operations.md 4), with the threats of the table that they are here;
   /// those of PostgreSQL and of peers come with them.
@@ -95,7 +95,9 @@ import Testing
         let parts = test.split(separator: ".")
         try #require(parts.count == 2, "\(test) is no Suite.test and no script.sh: check")
         let isThere = Self.suites.contains { file in
-          file.lines.contains { $0.contains("struct \(parts[0])") }
+          // A file has the name of its suite.
+          file.name == "\(parts[0]).swift"
+            && file.lines.contains { $0.contains("struct \(parts[0])") }
             && file.lines.contains { $0.contains("func \(parts[1])(") }
         }
         #expect(isThere, "there is no test \(test)")

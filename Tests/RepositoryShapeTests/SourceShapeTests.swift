@@ -4,8 +4,8 @@ import Foundation
 import Testing
 
 @Suite struct SourceShapeTests {
-  static let sources = SourceTree.swiftFiles(under: "Sources")
-  static let tests = SourceTree.swiftFiles(under: "Tests")
+  static let sources = SourceTree.sources
+  static let tests = SourceTree.tests
 
   /// Files that may be longer, each with the reason.
   static let longFiles: [String: String] = [:]

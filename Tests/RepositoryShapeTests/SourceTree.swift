@@ -13,9 +13,11 @@ struct SourceFile: Sendable {
   init(path: String, lines: [String]) {
     self.path = path
     self.lines = lines
+    imports = Self.imports(in: lines)
     code = lines.enumerated().compactMap { index, line in
-      let trimmed = line.drop { $0 == " " }
-      return trimmed.hasPrefix("//") || trimmed.isEmpty ? nil : (index + 1, line)
+      // Bytes, as characters are slow in debug builds.
+      let trimmed = line.utf8.drop { $0 == UInt8(ascii: " ") }
+      return trimmed.isEmpty || trimmed.starts(with: "//".utf8) ? nil : (index + 1, line)
     }
   }
 
@@ -24,8 +26,12 @@ struct SourceFile: Sendable {
   var name: String { path.split(separator: "/").last.map(String.init) ?? path }
 
   /// The modules that the file imports.
-  var imports: [String] {
+  let imports: [String]
+
+  private static func imports(in lines: [String]) -> [String] {
     lines.compactMap { line in
+      // A look at the first byte: words are slow in debug builds.
+      guard let first = line.utf8.first, first >= UInt8(ascii: "@") else { return nil }
       var words = line.split(separator: " ").map(String.init)
       while let first = words.first, first.hasPrefix("@") || Self.accessLevels.contains(first) {
         words.removeFirst()
@@ -60,12 +66,18 @@ enum SourceTree {
   static let root = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
+  /// The sources of the package, sorted by path.
+  static let sources = swiftFiles(under: "Sources")
+  /// The tests and what they use, sorted by path.
+  static let tests = swiftFiles(under: "Tests")
+
   /// Swift files below a folder of the root, sorted by path.
-  static func swiftFiles(under folder: String) -> [SourceFile] {
+  private static func swiftFiles(under folder: String) -> [SourceFile] {
     files(under: folder).filter { $0.hasSuffix(".swift") }.compactMap { path in
       guard let text = try? String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
       else { return nil }
-      return SourceFile(path: path, lines: text.components(separatedBy: "\n"))
+      let lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+      return SourceFile(path: path, lines: lines.map { String(Substring($0)) })
     }
   }
 

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct TestShapeTests {
   /// The package's own; programs and packages of their own have no test-support target.
-  static let tests = SourceTree.swiftFiles(under: "Tests").filter {
+  static let tests = SourceTree.tests.filter {
     !$0.path.hasPrefix("Tests/consumers/") && !$0.path.hasPrefix("Tests/Fuzzing/")
   }
 

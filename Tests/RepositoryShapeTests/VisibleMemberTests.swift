@@ -25,7 +25,7 @@ import Testing
     "CairnPredicates", "CairnModel", "CairnModelFiles", "CairnStore", "CairnCoordinator",
     "CairnContext", "CairnMigration", "CairnStack",
   ]
-  static let sources = SourceTree.swiftFiles(under: "Sources")
+  static let sources = SourceTree.sources
 
   /// Apple's names of types by Cairn's.
   static let names: [String: Set<String>] = {
@@ -79,7 +79,7 @@ import Testing
     var type = ""
     var isHidden = false
     for (_, line) in file.code {
-      if !line.hasPrefix(" "),
+      if !line.hasPrefix(" "), line != "}",
         let match = line.firstMatch(
           of: /^(?:@\S+ |public |open |package |final )*(?:class|extension|struct|enum) (\w+)/)
       {
@@ -88,7 +88,9 @@ import Testing
         continue
       }
       if line.hasPrefix("  @"), line.contains("@_spi") { isHidden = true }
-      guard line.contains("public ") || line.contains("open "),
+      // Cheap looks first: expressions are slow in debug builds.
+      guard line.hasPrefix("  "), !line.hasPrefix("   "),
+        line.contains("public ") || line.contains("open "),
         line.firstMatch(of: #/^  (?:@[\w()!]+ )*(?:public|open) /#) != nil
       else { continue }
       defer { isHidden = false }

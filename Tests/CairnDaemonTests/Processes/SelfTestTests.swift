@@ -30,6 +30,10 @@ import Testing
   }
 
   private func selfTest(_ arguments: String..., program: String? = nil) async throws -> Outcome {
+    try await selfTest(arguments, program: program)
+  }
+
+  private func selfTest(_ arguments: [String], program: String?) async throws -> Outcome {
     let program = try #require(program ?? Project.program("cairnctl"), "build the products first")
     return try await run(program, ["self-test", "--minutes", "0"] + arguments)
   }
@@ -95,16 +99,23 @@ import Testing
       "/usr/bin/env", ["cc", "-shared", "-fPIC", "-o", library, source])
     try #require(compiled.code == 0, "\(compiled.errors)")
     let real = try #require(Project.program("cairnd"))
+    // One step to be killed at is enough: a kill takes nothing with it that was not flushed.
     let program = try installed(
-      folder, cairnd: "LD_PRELOAD=\(library) exec \(real) \"$@\"")
-    var outcome = try await selfTest("--folder", disk.path, "--json", program: program)
+      folder,
+      cairnd: """
+        if [ "$1" = --list-steps ]; then echo beforeCapture; exit; fi
+        LD_PRELOAD=\(library) exec \(real) "$@"
+        """)
+    // What is lost does not come back however long it waits.
+    let arguments = ["--folder", disk.path, "--json", "--timeout", "8"]
+    var outcome = try await selfTest(arguments, program: program)
     var report = try decoded(outcome)
     if let obstacle = report.notProven.first(where: { $0.contains("none was cut") }) {
       return print("power cuts: left out; \(obstacle)")
     }
     // A cut may come when everything is on the disk, which the kernel sees to at times.
     for _ in 0..<4 where outcome.code == 0 {
-      outcome = try await selfTest("--folder", disk.path, "--json", program: program)
+      outcome = try await selfTest(arguments, program: program)
       report = try decoded(outcome)
     }
     #expect(outcome.code == 1, "\(outcome.output)")
