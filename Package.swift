@@ -269,6 +269,7 @@ let package = Package(
       name: "TestSupport",
       dependencies: [
         "CairnPredicates", "CairnModel", "CairnModelFiles", "CairnStore", "CSpawn",
+        .product(name: "GRDB", package: "GRDB.swift"),
       ], path: "Tests/TestSupport"),
     // What Swift does not show of the calls that start programs.
     .target(name: "CSpawn", path: "Tests/CSpawn"),

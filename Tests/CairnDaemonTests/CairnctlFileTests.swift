@@ -42,7 +42,7 @@ import Testing
   }
 
   private func damage(_ sql: String) throws {
-    let queue = try DatabaseQueue(path: store)
+    let queue = try DatabaseQueue(patient: store)
     try queue.write { try $0.execute(sql: sql) }
     try queue.close()
   }
@@ -50,7 +50,7 @@ import Testing
   /// A database of another program.
   private func foreignDatabase() throws -> String {
     let path = folder.path + "/foreign"
-    let queue = try DatabaseQueue(path: path)
+    let queue = try DatabaseQueue(patient: path)
     try queue.write { try $0.execute(sql: "CREATE TABLE notes (id INTEGER PRIMARY KEY)") }
     try queue.close()
     return path

@@ -100,7 +100,7 @@ import Testing
   }
 
   private func damageModelCache(_ path: String, _ numbers: inout SeededNumbers) throws {
-    let queue = try DatabaseQueue(path: path)
+    let queue = try DatabaseQueue(patient: path)
     try queue.write { database in
       let column = "SELECT Z_CONTENT FROM Z_MODELCACHE"
       let cache = try Data.fetchOne(database, sql: column) ?? Data()

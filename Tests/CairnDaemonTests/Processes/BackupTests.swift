@@ -209,9 +209,7 @@ import Testing
     let daemon = try await daemon()
     try await daemon.ctl("insert", "Item", "name=nut")
     // The daemon may be writing.
-    var configuration = Configuration()
-    configuration.busyMode = .timeout(30)
-    let queue = try DatabaseQueue(path: daemon.localPath, configuration: configuration)
+    let queue = try DatabaseQueue(patient: daemon.localPath)
     // A row that the sums do not know.
     try await queue.write { try $0.execute(sql: "UPDATE ZITEM SET Z_ENT = 77") }
     try queue.close()

@@ -64,9 +64,7 @@ import Testing
     let daemon = try Daemon(in: folder)
     try await daemon.start()
     try await daemon.ctl("insert", "Section", "name=old")
-    var configuration = Configuration()
-    configuration.allowsUnsafeTransactions = true
-    let queue = try DatabaseQueue(path: daemon.localPath, configuration: configuration)
+    let queue = try DatabaseQueue(patient: daemon.localPath)
     // A transaction that is open while more is written.
     try await queue.writeWithoutTransaction { database in
       try database.execute(sql: "BEGIN")

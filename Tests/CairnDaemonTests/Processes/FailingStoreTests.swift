@@ -172,7 +172,7 @@ import Testing
     #expect(try await daemon.ctl("wait", "--timeout", "60").code == 0)
     #expect(await daemon.stop() == 0)
     // A leaf of the table becomes noise.
-    let queue = try DatabaseQueue(path: daemon.localPath)
+    let queue = try DatabaseQueue(patient: daemon.localPath)
     let (page, size) = try await queue.read { database in
       (
         try #require(
@@ -210,7 +210,7 @@ import Testing
     #expect(try await daemon.ctl("wait", "--timeout", "60").code == 0)
     #expect(try await daemon.ctl("verify").code == 0)
     func setName(_ name: String) async throws {
-      let queue = try DatabaseQueue(path: daemon.localPath)
+      let queue = try DatabaseQueue(patient: daemon.localPath)
       try await queue.write { try $0.execute(sql: "UPDATE ZITEM SET ZNAME = ?", arguments: [name]) }
       try queue.close()
     }

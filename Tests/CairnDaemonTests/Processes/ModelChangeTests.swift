@@ -66,9 +66,7 @@ import Testing
 
   /// Another program in the midst of a transaction.
   private func writer(of path: String) async throws -> DatabaseQueue {
-    var configuration = Configuration()
-    configuration.allowsUnsafeTransactions = true
-    let queue = try DatabaseQueue(path: path, configuration: configuration)
+    let queue = try DatabaseQueue(patient: path)
     try await queue.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
     return queue
   }

@@ -67,9 +67,7 @@ import Testing
       try engine.pause()
       try application.update("Item", named: name, values)
       // What the machine's clock said.
-      var patient = Configuration()
-      patient.busyMode = .timeout(30)
-      let queue = try DatabaseQueue(path: path, configuration: patient)
+      let queue = try DatabaseQueue(patient: path)
       try await queue.write { database in
         let last = "(SELECT max(Z_PK) FROM ATRANSACTION)"
         try database.execute(

@@ -74,9 +74,7 @@ import Testing
 
   @Test func whereAnotherProgramKeepsTheStoreLockedItStays() async throws {
     let daemon = try await daemon()
-    var configuration = Configuration()
-    configuration.allowsUnsafeTransactions = true
-    let writer = try DatabaseQueue(path: daemon.localPath, configuration: configuration)
+    let writer = try DatabaseQueue(patient: daemon.localPath)
     try await writer.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
     let refused = try await daemon.ctl("restore", "monday")
     #expect(refused.code == 1, "\(refused)")
@@ -93,7 +91,7 @@ import Testing
     try mode(folder.file("backups"), 0o755)
     try bring(backup, to: "Other")
     try FileManager.default.removeItem(atPath: "\(package.path)/Other.xcdatamodel")
-    let queue = try DatabaseQueue(path: backup)
+    let queue = try DatabaseQueue(patient: backup)
     try await queue.write { try $0.execute(sql: "DELETE FROM Z_MODELCACHE") }
     try queue.close()
     try daemon.handOver()
@@ -133,7 +131,7 @@ import Testing
       if found.count == 1 {
         let backups = try FileManager.default.contentsOfDirectory(atPath: folder.file("backups"))
         let kept = try backups.filter { $0.hasPrefix("before-restore") }.contains { name in
-          let queue = try DatabaseQueue(path: folder.file("backups/\(name)/d.sqlite"))
+          let queue = try DatabaseQueue(patient: folder.file("backups/\(name)/d.sqlite"))
           defer { try? queue.close() }
           let names = try queue.read { try String.fetchAll($0, sql: "SELECT ZNAME FROM ZITEM") }
           return names.contains("newer")

@@ -4,6 +4,7 @@ import CairnTesting
 import Foundation
 import GRDB
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite struct RestoreTests {
@@ -102,7 +103,7 @@ import Testing
     #expect(try await daemon.ctl("wait", "--timeout", "60").code == 0)
     #expect(try await daemon.ctl("backup", "near", "--as", "other").code == 0)
     #expect(try await daemon.ctl("backup", "--as", "bad").code == 0)
-    let queue = try DatabaseQueue(path: "\(backups)/bad/d.sqlite")
+    let queue = try DatabaseQueue(patient: "\(backups)/bad/d.sqlite")
     try await queue.write { try $0.execute(sql: "UPDATE ZITEM SET Z_ENT = 77") }
     try queue.close()
     try FileManager.default.createSymbolicLink(
@@ -148,9 +149,7 @@ import Testing
 
   /// Writes as a program without Core Data does; the tables are the store's own.
   private func write(to path: String, counting count: Count) throws -> [String] {
-    var configuration = Configuration()
-    configuration.busyMode = .timeout(30)
-    let queue = try DatabaseQueue(path: path, configuration: configuration)
+    let queue = try DatabaseQueue(patient: path)
     var written: [String] = []
     repeat {
       let name = "w\(written.count)"
@@ -185,7 +184,7 @@ import Testing
     #expect(await daemon.stop() == 0)
     var found: Set<String> = []
     for file in [kept, path] {
-      let queue = try DatabaseQueue(path: file)
+      let queue = try DatabaseQueue(patient: file)
       found.formUnion(
         try await queue.read { try String.fetchAll($0, sql: "SELECT ZNAME FROM ZITEM") })
       try queue.close()

@@ -56,7 +56,7 @@ enum TroubledFile: String, CaseIterable, Sendable, CustomTestStringConvertible {
       try Data("name,count\nnut,12\n".utf8).write(to: URL(fileURLWithPath: path))
       return nil
     case .otherApplication:
-      let queue = try DatabaseQueue(path: path)
+      let queue = try DatabaseQueue(patient: path)
       try queue.write {
         try $0.execute(sql: "CREATE TABLE note (id INTEGER PRIMARY KEY, body TEXT)")
       }

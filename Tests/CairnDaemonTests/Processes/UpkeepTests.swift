@@ -33,13 +33,13 @@ import Testing
 
   /// Has a program write past history, with SQL of its own.
   private func execute(_ sql: String, _ path: String) async throws {
-    let queue = try DatabaseQueue(path: path)
+    let queue = try DatabaseQueue(patient: path)
     try await queue.write { try $0.execute(sql: sql) }
     try queue.close()
   }
 
   private func number(_ sql: String, _ path: String) async throws -> Int? {
-    let queue = try DatabaseQueue(path: path)
+    let queue = try DatabaseQueue(patient: path)
     defer { try? queue.close() }
     return try await queue.read { try Int.fetchOne($0, sql: sql) }
   }

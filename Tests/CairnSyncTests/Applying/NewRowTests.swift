@@ -233,7 +233,7 @@ struct NewRowTests {
     let (a, hub) = (sites[0], sites[1])
     try Self.insert(40, 0, into: a)
     let file = try #require(a.store.url)
-    try DatabaseQueue(path: file.path).write { database in
+    try DatabaseQueue(patient: file.path).write { database in
       try database.execute(
         sql: "UPDATE ZENTRY SET ZTEXT = ? WHERE ZKEY = 'a5'",
         arguments: [String(repeating: "x", count: 200)])

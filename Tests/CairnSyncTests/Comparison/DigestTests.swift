@@ -4,6 +4,7 @@ import CairnStore
 import CairnTesting
 import Foundation
 import GRDB
+import TestSupport
 import Testing
 
 @testable import CairnSync
@@ -189,7 +190,7 @@ struct DigestTests {
     let url = try await daemon.addReplica(in: scratch, with: ["k", "l"])
     let report = try await daemon.engine.verify(name: "nas", level: .quick, timeout: .patience)
     #expect(report.isEqual && report.level == .quick && report.records == 2)
-    let file = try DatabaseQueue(path: url.path)
+    let file = try DatabaseQueue(patient: url.path)
     // As many rows as before.
     try await file.write { database in
       try database.execute(sql: "UPDATE ZITEM SET Z_PK = 77 WHERE ZKEY = 'k'")

@@ -4,6 +4,7 @@ import CairnStore
 import CairnTesting
 import Foundation
 import GRDB
+import TestSupport
 import Testing
 
 @testable import CairnSync
@@ -12,7 +13,7 @@ import Testing
 /// of them past history.
 struct ContradictionTests {
   private func change(_ replica: URL, to value: String) async throws {
-    let file = try DatabaseQueue(path: replica.path)
+    let file = try DatabaseQueue(patient: replica.path)
     try await file.write {
       try $0.execute(sql: "UPDATE ZITEM SET ZVALUE = ? WHERE ZKEY = 'k'", arguments: [value])
     }

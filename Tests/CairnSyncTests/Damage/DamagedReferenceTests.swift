@@ -3,6 +3,7 @@ import CairnStore
 import CairnTesting
 import Foundation
 import GRDB
+import TestSupport
 import Testing
 
 @testable import CairnSync
@@ -27,7 +28,7 @@ struct DamagedReferenceTests {
 
   /// A program breaks a reference with SQL of its own.
   private func damage(_ url: URL, _ sql: String) async throws {
-    let queue = try DatabaseQueue(path: url.path)
+    let queue = try DatabaseQueue(patient: url.path)
     try await queue.write { try $0.execute(sql: sql) }
     try queue.close()
   }

@@ -3,6 +3,7 @@ import CairnStore
 import CairnTesting
 import Foundation
 import GRDB
+import TestSupport
 import Testing
 
 @testable import CairnSync
@@ -35,9 +36,7 @@ struct ForeignRuleTests {
     let url = try await daemon.addReplica(in: scratch, with: ["k", "l"])
     func there(_ statement: String) async throws {
       // The daemon may be writing just then.
-      var patient = Configuration()
-      patient.busyMode = .timeout(30)
-      let file = try DatabaseQueue(path: url.path, configuration: patient)
+      let file = try DatabaseQueue(patient: url.path)
       try await file.write { try $0.execute(sql: statement) }
       try file.close()
     }

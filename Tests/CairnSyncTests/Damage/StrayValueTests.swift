@@ -3,6 +3,7 @@ import CairnStore
 import CairnTesting
 import Foundation
 import GRDB
+import TestSupport
 import Testing
 
 @testable import CairnSync
@@ -29,7 +30,7 @@ struct StrayValueTests {
   }
 
   private func damage(_ file: URL) async throws {
-    let queue = try DatabaseQueue(path: file.path)
+    let queue = try DatabaseQueue(patient: file.path)
     try await queue.write {
       try $0.execute(sql: "UPDATE ZITEM SET ZOTHER = 'a text' WHERE ZKEY = 'a'")
     }
@@ -37,7 +38,7 @@ struct StrayValueTests {
   }
 
   private func types() async throws -> [String] {
-    let queue = try DatabaseQueue(path: url.path)
+    let queue = try DatabaseQueue(patient: url.path)
     let found = try await queue.read {
       try String.fetchAll($0, sql: "SELECT typeof(ZOTHER) || ZOTHER FROM ZITEM ORDER BY ZKEY")
     }

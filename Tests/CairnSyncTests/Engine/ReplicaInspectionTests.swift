@@ -3,6 +3,7 @@ import CairnStore
 import CairnTesting
 import Foundation
 import GRDB
+import TestSupport
 import Testing
 
 @testable import CairnSync
@@ -57,7 +58,7 @@ struct ReplicaInspectionTests {
     case .socket: try #require(mknod(place.path, S_IFSOCK | 0o600, 0) == 0)
     case .text: try Data("name,count\n".utf8).write(to: place)
     case .otherApplication:
-      let queue = try DatabaseQueue(path: place.path)
+      let queue = try DatabaseQueue(patient: place.path)
       try await queue.write { try $0.execute(sql: "CREATE TABLE note (body TEXT)") }
       try queue.close()
     case .otherModel:
@@ -76,7 +77,7 @@ struct ReplicaInspectionTests {
       try manager.linkItem(at: url("other.sqlite"), to: place)
     case .copyOfLocal, .copyOfReplica:
       let source = thing == .copyOfLocal ? "local.sqlite" : "nas.sqlite"
-      let queue = try DatabaseQueue(path: url(source).path)
+      let queue = try DatabaseQueue(patient: url(source).path)
       try await queue.vacuum(into: place.path)
       try queue.close()
     }

@@ -6,6 +6,7 @@ import CairnTesting
 import Foundation
 import GRDB
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import CairnSync
@@ -15,7 +16,7 @@ import Testing
 struct TruthTests {
   /// Inserts a row as a program with SQL of its own does.
   private func insertPastHistory(in replica: URL) async throws {
-    let file = try DatabaseQueue(path: replica.path)
+    let file = try DatabaseQueue(patient: replica.path)
     try await file.write { database in
       try database.execute(
         sql: "INSERT INTO ZITEM (Z_PK, Z_ENT, Z_OPT, ZKEY) SELECT 77, Z_ENT, 1, 'x' FROM ZITEM")
@@ -39,7 +40,7 @@ struct TruthTests {
     let (daemon, replica) = try await SyncEngineTests.Daemon.withReplica(in: scratch)
     func known() throws -> KnownDifferences? { try daemon.engine.status().replicas[0].differences }
     #expect(try known() == nil)
-    let file = try DatabaseQueue(path: replica.path)
+    let file = try DatabaseQueue(patient: replica.path)
     try await file.write { try $0.execute(sql: "UPDATE ZITEM SET ZVALUE = 'past history'") }
     try file.close()
     // Nothing tells a pass of it.
@@ -71,7 +72,7 @@ struct TruthTests {
     #expect(error?.message.contains("1 difference that a comparison has found") == true)
     #expect(try next.engine.status().replicas[0].differences == known)
     // Once the row is gone, and a comparison has seen that, the two are in step.
-    try await DatabaseQueue(path: replica.path).write {
+    try await DatabaseQueue(patient: replica.path).write {
       try $0.execute(sql: "DELETE FROM ZITEM WHERE Z_PK = 77")
     }
     #expect(try await next.engine.verify(name: "nas", timeout: .patience).isEqual)
@@ -248,9 +249,7 @@ struct TruthTests {
     try daemon.engine.addReplica(ReplicaConfiguration(name: "nas", url: url, timeout: 0.2))
     try daemon.insert(["k"])
     try await daemon.engine.wait(timeout: .patience)
-    var configuration = Configuration()
-    configuration.allowsUnsafeTransactions = true
-    let program = try DatabaseQueue(path: url.path, configuration: configuration)
+    let program = try DatabaseQueue(patient: url.path)
     try await program.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
     try daemon.insert(["late"])
     let began = ContinuousClock.now

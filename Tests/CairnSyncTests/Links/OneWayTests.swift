@@ -3,6 +3,7 @@ import CairnStore
 import CairnTesting
 import Foundation
 import GRDB
+import TestSupport
 import Testing
 
 @testable import CairnSync
@@ -272,13 +273,13 @@ struct OneWayTests {
     try await expectLeftOut(0, "")
     try await relink(direction)
     try await expectLeftOut(0, "")
-    let file = try DatabaseQueue(path: url.path)
+    let file = try DatabaseQueue(patient: url.path)
     try await file.write { try $0.execute(sql: "UPDATE ZITEM SET ZVALUE = 'past history'") }
     try file.close()
     let changed = try await daemon.engine.verify(name: "nas", timeout: .patience)
     #expect(changed.differences.map(\.kind) == [.value] && changed.leftOut == 0)
     // A row that is gone from the one that takes nothing back, too.
-    let other = try DatabaseQueue(path: url.path)
+    let other = try DatabaseQueue(patient: url.path)
     try await other.write { try $0.execute(sql: "DELETE FROM ZITEM") }
     try other.close()
     let gone = try await daemon.engine.verify(name: "nas", timeout: .patience)
@@ -295,7 +296,7 @@ struct OneWayTests {
     try await relink(.pull)
     try daemon.insert(["mine"])
     try await expectLeftOut(1, "1 record stays")
-    let file = try DatabaseQueue(path: url.path)
+    let file = try DatabaseQueue(patient: url.path)
     try await file.write {
       try $0.execute(
         sql: "INSERT INTO ZITEM (Z_PK, Z_ENT, Z_OPT, ZKEY) SELECT 77, Z_ENT, 1, 'x' FROM ZITEM")

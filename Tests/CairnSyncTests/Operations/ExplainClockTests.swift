@@ -4,6 +4,7 @@ import CairnTesting
 import Foundation
 import GRDB
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import CairnSync
@@ -61,8 +62,7 @@ struct ExplainClockTests {
     try set("earlier", by: "earlier")
     try set("future", by: "future")
     // The one before has the right date, as one has that was made before the clock went wrong.
-    let file = try DatabaseQueue(
-      path: scratch.url.appendingPathComponent("local.sqlite").path)
+    let file = try DatabaseQueue(patient: scratch.url.appendingPathComponent("local.sqlite").path)
     try await file.write {
       try $0.execute(
         sql: "UPDATE ATRANSACTION SET ZTIMESTAMP = ZTIMESTAMP - ? WHERE Z_PK = 2",
@@ -91,7 +91,7 @@ struct ExplainClockTests {
     let url = scratch.url.appendingPathComponent("nas.sqlite")
     try daemon.engine.addReplica(ReplicaConfiguration(name: "nas", url: url))
     try await daemon.engine.wait(timeout: .patience)
-    let file = try DatabaseQueue(path: url.path)
+    let file = try DatabaseQueue(patient: url.path)
     try await file.write { try $0.execute(sql: "UPDATE ZITEM SET ZVALUE = 'past history'") }
     try file.close()
     jump(Self.year + 600_000)

@@ -3,6 +3,7 @@ import CairnStore
 import CairnTesting
 import Foundation
 import GRDB
+import TestSupport
 import Testing
 
 @testable import CairnSync
@@ -36,7 +37,7 @@ struct EntityRepairTests {
   }
 
   private func entities(_ name: String) async throws -> Int {
-    let file = try DatabaseQueue(path: scratch.url.appendingPathComponent(name + ".sqlite").path)
+    let file = try DatabaseQueue(patient: scratch.url.appendingPathComponent(name + ".sqlite").path)
     defer { try? file.close() }
     return try await file.read {
       try Int.fetchOne($0, sql: "SELECT count(DISTINCT Z_ENT) FROM ZNODE") ?? 0

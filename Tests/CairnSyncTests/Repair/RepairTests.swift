@@ -7,6 +7,7 @@ import CairnStore
 import CairnTesting
 import Foundation
 import GRDB
+import TestSupport
 import Testing
 
 @testable import CairnSync
@@ -194,7 +195,8 @@ struct RepairTests {
   private func reading<Value: Sendable>(
     _ store: String, _ body: @Sendable (Database) throws -> Value
   ) async throws -> Value {
-    let file = try DatabaseQueue(path: scratch.url.appendingPathComponent(store + ".sqlite").path)
+    let file = try DatabaseQueue(
+      patient: scratch.url.appendingPathComponent(store + ".sqlite").path)
     defer { try? file.close() }
     return try await file.read(body)
   }
@@ -267,7 +269,7 @@ struct RepairTests {
       _ = try site.insert("Item", ["key": "l", "parent": item], in: context)
       _ = try site.insert("Part", ["key": "p", "item": item], in: context)
     }
-    let file = try DatabaseQueue(path: url.path)
+    let file = try DatabaseQueue(patient: url.path)
     try await file.write { try $0.execute(sql: "DELETE FROM ZITEM WHERE ZKEY = 'k'") }
     try file.close()
     let repair = LocalRepair(access: access, coordinator: coordinator)
@@ -318,7 +320,7 @@ struct RepairTests {
     try daemon.engine.addReplica(
       ReplicaConfiguration(name: "nas", url: scratch.url.appendingPathComponent("nas.sqlite")))
     try await daemon.engine.wait(timeout: .patience)
-    let file = try DatabaseQueue(path: scratch.url.appendingPathComponent("local.sqlite").path)
+    let file = try DatabaseQueue(patient: scratch.url.appendingPathComponent("local.sqlite").path)
     try await file.write { try $0.execute(sql: "DELETE FROM ZITEM") }
     try file.close()
     #expect(try await daemon.engine.repairLocal().actions.count == 1)
@@ -329,7 +331,7 @@ struct RepairTests {
   }
 
   @Test func linksThatSqlTookAwayAreTakenForRemoved() async throws {
-    let file = try DatabaseQueue(path: scratch.url.appendingPathComponent("nas.sqlite").path)
+    let file = try DatabaseQueue(patient: scratch.url.appendingPathComponent("nas.sqlite").path)
     let table = try await file.read { database in
       try String.fetchOne(
         database, sql: "SELECT name FROM sqlite_master WHERE name GLOB 'Z_[0-9]*TAGS'")

@@ -7,10 +7,7 @@ import TestSupport
 extension TemporaryFolder {
   /// Runs statements in the store file of a name; waits for the engine where it writes at the same moment.
   func sql(_ name: String, _ statements: String) async throws {
-    var configuration = Configuration()
-    configuration.busyMode = .timeout(10)
-    let file = try DatabaseQueue(
-      path: url.appendingPathComponent(name + ".sqlite").path, configuration: configuration)
+    let file = try DatabaseQueue(patient: url.appendingPathComponent(name + ".sqlite").path)
     try await file.write { try $0.execute(sql: statements) }
     try file.close()
   }

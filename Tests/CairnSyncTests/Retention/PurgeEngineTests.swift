@@ -4,6 +4,7 @@ import CairnStore
 import CairnTesting
 import Foundation
 import GRDB
+import TestSupport
 import Testing
 
 @testable import CairnSync
@@ -104,10 +105,7 @@ struct PurgeEngineTests {
     try daemon.site.write { context in
       for leaf in try daemon.site.all("Leaf", in: context) { context.delete(leaf) }
     }
-    var options = Configuration()
-    options.allowsUnsafeTransactions = true
-    let reader = try DatabaseQueue(
-      path: scratch.url.appendingPathComponent("local.sqlite").path, configuration: options)
+    let reader = try DatabaseQueue(patient: scratch.url.appendingPathComponent("local.sqlite").path)
     for sql in ["BEGIN", "SELECT COUNT(*) FROM ZITEM"] {
       try await reader.writeWithoutTransaction { try $0.execute(sql: sql) }
     }
