@@ -217,6 +217,7 @@ struct LogTests {
     #expect(try a.entries(.records) == 1)
     try pass(b, direction: .push)
     try pass(a)
+    #expect(try a.picture() == c.picture(), "it does not live again in between")
     try expectEqual([a, b, c], items: 1)
   }
 
