@@ -27,21 +27,61 @@ struct ForgottenTargets {
   ///
   /// - Parameter filter: What of its records the source gives, in its names; nil for all.
   func note(filter: EntityFilter?) throws {
-    for _ in 0..<StoreAccess.attempts {
-      let (ledger, theirs) = (try access.ledger(), try source.ledger())
-      let hasArrived = try haveArrived()
-      try access.store.capabilities.sidecar?.visitEntries(of: .parked) { key, value in
-        let (target, reference) = try SyncKey.parked(from: key)
-        guard value.isEmpty, try ledger.record(target) == nil else { return }
-        // What the filter keeps at the source may yet come from elsewhere.
-        let isGiven = try theirs.record(target).map { filter?.names.contains($0.entity) ?? true }
-        if try isGiven.map({ try $0 && hasArrived(target) }) ?? theirs.isGone(target) {
-          ledger.noteGone(target, reference)
-        }
-      }
-      if try access.commit(ledger) { return }
+    let position = try access.ledger().cursor(for: source.ledger().storeID).position
+    try access.noteGone(
+      source.forgotten(among: access.awaitedRecords(), readUpTo: position, filter: filter))
+  }
+}
+
+extension StoreAccess {
+  /// The records that references here wait for, as far as nothing is noted that they do not come, in order.
+  ///
+  /// - Parameters:
+  ///   - last: Which they come after; nil for the first.
+  ///   - limit: How many at most.
+  func awaitedRecords(after last: RecordID? = nil, limit: Int = .max) throws -> [RecordID] {
+    let ledger = try self.ledger()
+    var found: [RecordID] = []
+    try store.capabilities.sidecar?.visitEntries(of: .parked) { key, value in
+      let (target, _) = try SyncKey.parked(from: key)
+      guard value.isEmpty, found.count < limit, last.map({ $0 < target }) ?? true,
+        found.last != target, try ledger.record(target) == nil,
+        // One in quarantine has arrived, and waits itself.
+        try ledger.value(SyncKey.quarantine(target)) == nil
+      else { return }
+      found.append(target)
     }
-    throw StoreAccess.contention(access.store)
+    return found
+  }
+
+  /// Which of the records that references in a reader wait for are not going to come from here, because they were
+  /// deleted there since, or here and are forgotten.
+  ///
+  /// - Parameters:
+  ///   - position: How far the reader has read.
+  ///   - filter: What the reader is given, in the names here; nil for all.
+  func forgotten(
+    among awaited: [RecordID], readUpTo position: UInt64, filter: EntityFilter?
+  ) throws -> [RecordID] {
+    let ledger = try self.ledger()
+    return try awaited.filter { id in
+      guard let entry = try ledger.record(id) else { return try ledger.isGone(id) }
+      // What the filter keeps here may yet come from elsewhere.
+      return (filter?.names.contains(entry.entity) ?? true) && entry.sequence <= position
+    }
+  }
+
+  /// Notes that records which references here wait for are not going to come.
+  func noteGone(_ gone: [RecordID]) throws {
+    if gone.isEmpty { return }
+    for _ in 0..<Self.attempts {
+      let ledger = try self.ledger()
+      for target in gone where try ledger.record(target) == nil {
+        for reference in try ledger.waiting(for: target) { ledger.noteGone(target, reference) }
+      }
+      if try commit(ledger) { return }
+    }
+    throw Self.contention(store)
   }
 }
 

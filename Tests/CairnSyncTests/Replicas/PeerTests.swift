@@ -49,6 +49,55 @@ struct PeerTests {
     fleet.advance(1)
   }
 
+  private func refer(_ site: Fleet.Site) throws {
+    fleet.advance(10)
+    try site.write { context in
+      let target = try site.find("Item", "goes", in: context)
+      try site.find("Item", "stays", in: context)?.setValue(target, forKey: "parent")
+    }
+  }
+
+  private func expectNothingWaits(_ sites: [Fleet.Site]) throws {
+    for site in sites {
+      #expect(try site.picture() == ["item stays stays nil ^- []"], "\(site.name)")
+      #expect(try site.access.held().count == 0, "\(site.name)")
+    }
+  }
+
+  /// The other daemon has heard of the delete from a third store, and has no one to keep that for.
+  @Test func aReferenceToWhatTheOtherHasForgottenWaitsForNothingThere() throws {
+    let c = try fleet.addRetaining("c")
+    try insert(["goes", "stays"], a)
+    for _ in 0..<2 { try pass() }
+    try fleet.sync([(c, b)])
+    fleet.advance(10)
+    try c.write { context in try c.find("Item", "goes", in: context).map(context.delete) }
+    try refer(a)
+    try fleet.sync([(c, b)])
+    for _ in 0..<3 { try pass(direction: .pull) }
+    for site in [a, c] { try b.access.acknowledge(site.access, name: site.name) }
+    #expect(try b.purge(age: 0).records == 1)
+    for _ in 0..<4 { try pass() }
+    try expectNothingWaits([a, b])
+    // Nor where the third store has the reference from.
+    try fleet.sync([(c, b)])
+    try expectNothingWaits([c])
+  }
+
+  /// The other daemon is never told of the delete.
+  @Test func aReferenceToWhatThisStoreHasForgottenWaitsForNothingHere() throws {
+    try insert(["goes", "stays"], b)
+    for _ in 0..<3 { try pass(direction: .pull) }
+    fleet.advance(10)
+    try a.write { context in try a.find("Item", "goes", in: context).map(context.delete) }
+    try HistoryCapture(access: a.access).run()
+    #expect(try a.purge(age: 0).records == 1)
+    try refer(b)
+    for _ in 0..<3 { try pass(direction: .pull) }
+    try expectNothingWaits([a])
+    #expect(try b.picture().count == 2)
+  }
+
   @Test func eachAppliesForItselfWhatTheOtherHas() throws {
     try insert(["k1", "k2"], a)
     try insert(["k3"], b)
@@ -198,7 +247,10 @@ struct PeerTests {
       .news, .firstRead, .changes(after: cursor, acknowledged: 3, batchSize: 7),
       .states([RecordID(high: 3, low: 4)]),
       .take(ChangeSet(source: asker, after: 1, upTo: 2), cursor, names: 9, by: claim), .retry,
-      .held, .pending(after: 8),
+      .held, .pending(after: 8), .awaited(after: nil),
+      .awaited(after: RecordID(high: 1, low: 1)),
+      .forgotten([RecordID(high: 5, low: 6)], readUpTo: 7),
+      .gone([RecordID(high: 7, low: 8)]),
     ]
     for matter in matters {
       let question = PeerQuestion(asker: asker, name: "a", matter)
@@ -219,6 +271,7 @@ struct PeerTests {
       .states(ChangeSet(source: asker, after: 1, upTo: 2)),
       .taken(cursor, .init(records: 1, links: 2, conflicts: 3)), .held(held),
       .refused(code: "failed", message: "m", recovery: "wait"),
+      .records([RecordID(high: 9, low: 10)]),
     ]
     for answer in answers {
       #expect(try PeerAnswer(decoding: answer.encoded) == answer)

@@ -14,6 +14,7 @@ enum PeerAnswer: Hashable, Sendable {
   /// How far it has been brought now, and what came of a set.
   case taken(SyncCursor, Counts)
   case held(HeldRecords)
+  case records([RecordID])
   /// Why it cannot answer: code, message and recovery of a ``SyncError``.
   case refused(code: String, message: String, recovery: String)
 
@@ -31,8 +32,7 @@ enum PeerAnswer: Hashable, Sendable {
     case .identity(let id, let former, let served, let names):
       writer.byte(0)
       writer.identity(id)
-      writer.count(former.count)
-      for id in former { writer.identity(id) }
+      writer.identities(former)
       writer.bytes(served.encoded)
       writer.bytes(names)
     case .done: writer.byte(1)
@@ -58,6 +58,9 @@ enum PeerAnswer: Hashable, Sendable {
     case .firstRead(let cursor):
       writer.byte(8)
       writer.bytes(cursor.encoded)
+    case .records(let ids):
+      writer.byte(9)
+      writer.identities(ids)
     case .refused(let code, let message, let recovery):
       writer.byte(7)
       for text in [code, message, recovery] { writer.string(text) }
@@ -106,6 +109,7 @@ enum PeerAnswer: Hashable, Sendable {
       return .refused(
         code: try reader.string(), message: try reader.string(), recovery: try reader.string())
     case 8: return .firstRead(try SyncCursor(decoding: try reader.data()))
+    case 9: return .records(try reader.identities(RecordID.self))
     default: throw ByteReader.damaged
     }
   }

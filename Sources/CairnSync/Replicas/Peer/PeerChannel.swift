@@ -32,6 +32,12 @@ struct PeerQuestion: Hashable, Sendable {
     case held
     /// How much follows a place?
     case pending(after: UInt64)
+    /// Which records do references that have arrived wait for? Those after one of them, nil for the first.
+    case awaited(after: RecordID?)
+    /// Which of these records, which references wait for, are not going to come? With how far the asker has read.
+    case forgotten([RecordID], readUpTo: UInt64)
+    /// These are not going to come from me.
+    case gone([RecordID])
   }
   /// This far the asker has been served by that store, under these identities of its own.
   struct Claim: Hashable, Sendable {
@@ -70,8 +76,7 @@ struct PeerQuestion: Hashable, Sendable {
       writer.fixed(batchSize)
     case .states(let ids):
       writer.byte(5)
-      writer.count(ids.count)
-      for id in ids { writer.identity(id) }
+      writer.identities(ids)
     case .take(let set, let cursor, let names, let claim):
       writer.byte(6)
       writer.bytes(set.encoded())
@@ -83,6 +88,16 @@ struct PeerQuestion: Hashable, Sendable {
     case .pending(let position):
       writer.byte(9)
       writer.fixed(position)
+    case .awaited(let last):
+      writer.byte(10)
+      writer.identities([last].compactMap { $0 })
+    case .forgotten(let ids, let position):
+      writer.byte(11)
+      writer.identities(ids)
+      writer.fixed(position)
+    case .gone(let ids):
+      writer.byte(12)
+      writer.identities(ids)
     }
     return writer.data
   }
@@ -125,6 +140,11 @@ struct PeerQuestion: Hashable, Sendable {
     case 7: return .retry
     case 8: return .held
     case 9: return .pending(after: try reader.sequence())
+    case 10: return .awaited(after: try reader.identities(RecordID.self).first)
+    case 11:
+      let ids = try reader.identities(RecordID.self)
+      return .forgotten(ids, readUpTo: try reader.sequence())
+    case 12: return .gone(try reader.identities(RecordID.self))
     default: throw ByteReader.damaged
     }
   }
@@ -145,14 +165,21 @@ extension PeerQuestion.Claim {
   fileprivate func encode(to writer: inout ByteWriter) {
     writer.bytes(cursor.encoded)
     writer.identity(store)
-    writer.count(ids.count)
-    for id in ids { writer.identity(id) }
+    writer.identities(ids)
   }
 
   fileprivate init(from reader: inout ByteReader) throws {
     self.init(
       cursor: try SyncCursor(decoding: try reader.data()),
       store: try reader.identity(StoreID.self), ids: try reader.identities(StoreID.self))
+  }
+}
+
+extension ByteWriter {
+  /// A number of identities, with their count before them.
+  mutating func identities(_ ids: [some SixteenBytes]) {
+    count(ids.count)
+    for id in ids { identity(id) }
   }
 }
 

@@ -12,6 +12,8 @@ final class PeerService: Sendable {
   private let local: StoreAccess
   private let context: ManagedObjectContext
   private let names = Mutex<[UInt64: SchemaNames]>([:])
+  /// How many records of those that references wait for one message names.
+  static let mostAwaited = 10_000
 
   init(_ engine: SyncEngine) {
     local = engine.local
@@ -71,6 +73,16 @@ final class PeerService: Sendable {
     case .held: return .held(try local.held(from: [asker]))
     case .pending(let position):
       return .number(UInt64(try local.changeCount(after: position, except: asker)))
+    case .awaited(let last):
+      return .records(try local.awaitedRecords(after: last, limit: Self.mostAwaited))
+    case .forgotten(let ids, let position):
+      let filter = try local.ledger().value(SyncKey.filter(asker)).flatMap {
+        EntityFilter($0, local.schema)
+      }
+      return .records(try local.forgotten(among: ids, readUpTo: position, filter: filter))
+    case .gone(let ids):
+      try local.noteGone(ids)
+      return .done
     }
   }
 

@@ -196,7 +196,48 @@ final class PeerSide: ChangeSetSide, @unchecked Sendable {
     guard (id, served) == before else {
       throw SyncError(.fileMoved, "\(place) is not what it was; looking again", recovery: .retry)
     }
+    if setting.direction.pulls { try noteForgotten() }
+    let held = try held()
+    guard held.parked > 0, setting.direction.pushes, try tellForgotten() else { return held }
+    return try self.held()
+  }
+
+  private func held() throws -> HeldRecords {
     guard case .held(let held) = try ask(.held) else { throw unexpected() }
     return held
+  }
+
+  /// Notes which references here wait for what the daemon is not going to send.
+  private func noteForgotten() throws {
+    let position = try local.ledger().cursor(for: id).position
+    var last: RecordID?
+    repeat {
+      let awaited = try local.awaitedRecords(after: last, limit: PeerService.mostAwaited)
+      if awaited.isEmpty { return }
+      guard case .records(let gone) = try ask(.forgotten(awaited, readUpTo: position)) else {
+        throw unexpected()
+      }
+      try local.noteGone(gone)
+      last = awaited.last
+    } while last != nil
+  }
+
+  /// Tells the daemon which of its references wait for what it is not going to be sent.
+  ///
+  /// - Returns: Whether there are any.
+  private func tellForgotten() throws -> Bool {
+    var (last, count): (RecordID?, Int) = (nil, 0)
+    repeat {
+      guard case .records(let awaited) = try ask(.awaited(after: last)) else { throw unexpected() }
+      let gone = try local.forgotten(
+        among: awaited, readUpTo: served.position, filter: setting.filter)
+      if !gone.isEmpty {
+        guard case .done = try ask(.gone(gone)) else { throw unexpected() }
+      }
+      count += gone.count
+      // A daemon that names the same ones again has no more.
+      last = awaited.last.flatMap { found in last.map { $0 < found } ?? true ? found : nil }
+    } while last != nil
+    return count > 0
   }
 }
