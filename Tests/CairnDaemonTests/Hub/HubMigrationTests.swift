@@ -96,7 +96,7 @@ import Testing
   @Test func whatIsWrittenUntilTheValuesAreDroppedIsInTheCopy() async throws {
     let daemon = try await daemon(of: "Other")
     #expect(try await daemon.ctl("store", "migrate", "local", "--allow-drop").code == 0)
-    let writing = Task.detached { [hub] in
+    async let writing = offPool { [hub] in
       var last = 0
       // Until there is no such column.
       while (try? hub.sql("UPDATE @item SET label = 'w\(last + 1)'")) != nil { last += 1 }
@@ -105,7 +105,7 @@ import Testing
     #expect(await eventually { (try? hub.sql("SELECT label FROM @item"))?.first == "w" })
     let done = try await daemon.ctl("store", "migrate", "hub", "--allow-drop")
     #expect(done.code == 0, "\(done.output)\(done.errors)")
-    let last = await writing.value
+    let last = try await writing
     let copy = hub.folder.file(try #require(try copies().first))
     let labels = try package.withStore(copy, "First") { context in
       try context.fetch(FetchRequest<ManagedObject>(entityName: "Item"))

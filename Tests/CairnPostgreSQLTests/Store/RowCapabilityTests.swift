@@ -2,6 +2,7 @@
 
 import CairnModel
 @_spi(Stores) import CairnStore
+import CairnTesting
 import Foundation
 import TestServers
 import Testing
@@ -77,7 +78,7 @@ import Testing
 
   @Test func anotherThreadWaitsForTheOneThatHolds() async throws {
     let started = DispatchSemaphore(value: 0)
-    let waiting = Task.detached { [words, store] in
+    async let waiting = offPool { [words, store] in
       started.wait()
       return try words.insert("Shelf", in: store).rowKey
     }
@@ -86,7 +87,7 @@ import Testing
       #expect(!store.writerWork.isPending || store.writerWork.signs > 0)
       try words.insert("Shelf", in: store)
     }
-    #expect(try await waiting.value != nil)
+    #expect(try await waiting != nil)
     #expect(!store.writerWork.isPending)
     #expect(store.commitTimes.sums.count == 2)
   }
