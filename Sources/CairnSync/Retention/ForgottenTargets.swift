@@ -64,6 +64,7 @@ extension StoreAccess {
     among awaited: [RecordID], readUpTo position: UInt64, filter: EntityFilter?
   ) throws -> [RecordID] {
     let ledger = try self.ledger()
+    try ledger.prefetch(records: awaited)
     return try awaited.filter { id in
       guard let entry = try ledger.record(id) else { return try ledger.isGone(id) }
       // What the filter keeps here may yet come from elsewhere.

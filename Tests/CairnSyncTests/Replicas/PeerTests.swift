@@ -49,14 +49,6 @@ struct PeerTests {
     fleet.advance(1)
   }
 
-  private func refer(_ site: Fleet.Site) throws {
-    fleet.advance(10)
-    try site.write { context in
-      let target = try site.find("Item", "goes", in: context)
-      try site.find("Item", "stays", in: context)?.setValue(target, forKey: "parent")
-    }
-  }
-
   private func expectNothingWaits(_ sites: [Fleet.Site]) throws {
     for site in sites {
       #expect(try site.picture() == ["item stays stays nil ^- []"], "\(site.name)")
@@ -71,8 +63,9 @@ struct PeerTests {
     for _ in 0..<2 { try pass() }
     try fleet.sync([(c, b)])
     fleet.advance(10)
-    try c.write { context in try c.find("Item", "goes", in: context).map(context.delete) }
-    try refer(a)
+    try c.delete("goes")
+    fleet.advance(10)
+    try a.refer()
     try fleet.sync([(c, b)])
     for _ in 0..<3 { try pass(direction: .pull) }
     for site in [a, c] { try b.access.acknowledge(site.access, name: site.name) }
@@ -89,10 +82,10 @@ struct PeerTests {
     try insert(["goes", "stays"], b)
     for _ in 0..<3 { try pass(direction: .pull) }
     fleet.advance(10)
-    try a.write { context in try a.find("Item", "goes", in: context).map(context.delete) }
-    try HistoryCapture(access: a.access).run()
+    try a.delete("goes")
     #expect(try a.purge(age: 0).records == 1)
-    try refer(b)
+    fleet.advance(10)
+    try b.refer()
     for _ in 0..<3 { try pass(direction: .pull) }
     try expectNothingWaits([a])
     #expect(try b.picture().count == 2)

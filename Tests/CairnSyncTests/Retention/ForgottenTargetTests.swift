@@ -27,13 +27,6 @@ struct ForgottenTargetTests {
     try site.write { try site.find("Item", "goes", in: $0).map($0.delete) }
   }
 
-  private func refer(_ site: Fleet.Site) throws {
-    try site.write { context in
-      let target = try site.find("Item", "goes", in: context)
-      try site.find("Item", "stays", in: context)?.setValue(target, forKey: "parent")
-    }
-  }
-
   private func expectInStep(_ sites: [Fleet.Site]) throws {
     for site in sites {
       #expect(try site.picture() == ["item stays nil nil ^- []"], "\(site.name)")
@@ -50,7 +43,7 @@ struct ForgottenTargetTests {
     fleet.advance(10)
     try delete(b)
     fleet.advance(10)
-    try refer(a)
+    try a.refer()
     try fleet.sync([(b, hub)])
     for _ in 0..<3 { try fleet.pass(a, hub, direction: .pull) }
     for site in [a, b] { try hub.access.acknowledge(site.access, name: site.name) }
@@ -68,7 +61,7 @@ struct ForgottenTargetTests {
     try HistoryCapture(access: b.access).run()
     #expect(try b.purge(age: 0).records == 1)
     fleet.advance(10)
-    try refer(a)
+    try a.refer()
     try fleet.sync([(a, hub)])
     for _ in 0..<4 { try fleet.pass(b, hub, direction: .pull) }
     try expectInStep([b])
@@ -89,7 +82,7 @@ struct ForgottenTargetTests {
     try fleet.sync([(b, hub)])
     #expect(try hub.purge(age: 0).records == 1 && b.purge(age: 0).records == 1)
     fleet.advance(10)
-    try refer(a)
+    try a.refer()
     try push()
     try fleet.sync([(b, hub)])
     let known = ForgottenTargets(access: b.access, source: hub.access)
@@ -98,5 +91,15 @@ struct ForgottenTargetTests {
       try ForgottenTargets(access: site.access, source: source.access).note(filter: nil)
     }
     try expectInStep([hub, b])
+  }
+}
+
+extension Fleet.Site {
+  /// Has the item that stays refer to the one that goes.
+  func refer() throws {
+    try write { context in
+      let target = try find("Item", "goes", in: context)
+      try find("Item", "stays", in: context)?.setValue(target, forKey: "parent")
+    }
   }
 }

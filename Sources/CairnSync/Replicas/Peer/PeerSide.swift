@@ -210,16 +210,15 @@ final class PeerSide: ChangeSetSide, @unchecked Sendable {
   /// Notes which references here wait for what the daemon is not going to send.
   private func noteForgotten() throws {
     let position = try local.ledger().cursor(for: id).position
-    var last: RecordID?
-    repeat {
-      let awaited = try local.awaitedRecords(after: last, limit: PeerService.mostAwaited)
-      if awaited.isEmpty { return }
+    var awaited = try local.awaitedRecords(limit: PeerService.mostAwaited)
+    while !awaited.isEmpty {
       guard case .records(let gone) = try ask(.forgotten(awaited, readUpTo: position)) else {
         throw unexpected()
       }
-      try local.noteGone(gone)
-      last = awaited.last
-    } while last != nil
+      // It is believed for what it was asked.
+      try local.noteGone(Set(awaited).intersection(gone).sorted())
+      awaited = try local.awaitedRecords(after: awaited.last, limit: PeerService.mostAwaited)
+    }
   }
 
   /// Tells the daemon which of its references wait for what it is not going to be sent.
