@@ -60,6 +60,8 @@ public struct SyncError: Error, Hashable, Sendable, CustomStringConvertible {
     case noSuchConflict = "no-such-conflict"
     /// Nothing with that name waits in quarantine.
     case notQuarantined = "not-quarantined"
+    /// No reference waits for that record.
+    case notAwaited = "not-awaited"
     /// The merge rules rule out what was asked for.
     case notAllowed = "not-allowed"
     /// Another record has the values of a uniqueness constraint.

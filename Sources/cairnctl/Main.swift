@@ -16,9 +16,8 @@ struct CairnctlCommand: ParsableCommand {
     subcommands: [
       StatusCommand.self, TopCommand.self, StoresCommand.self, StoreCommand.self, SyncCommand.self,
       WaitCommand.self, PlanCommand.self, PauseCommand.self, ResumeCommand.self, VerifyCommand.self,
-      ConflictsCommand.self, QuarantineCommand.self, HeldCommand.self, ExplainCommand.self,
-      HistoryCommand.self,
-      RevertCommand.self, ApproveCommand.self, RepairCommand.self, PurgeCommand.self,
+      ConflictsCommand.self, QuarantineCommand.self, HeldCommand.self, ParkedCommand.self,
+      ExplainCommand.self, HistoryCommand.self, RevertCommand.self, ApproveCommand.self, RepairCommand.self, PurgeCommand.self,
       BackupCommand.self, RestoreCommand.self, CheckpointCommand.self,
       FetchCommand.self, InsertCommand.self, UpdateCommand.self, DeleteCommand.self,
       ImportCommand.self, ExportCommand.self, ModelCommand.self, InspectCommand.self,

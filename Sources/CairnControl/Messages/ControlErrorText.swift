@@ -112,6 +112,7 @@ extension ControlError: CustomStringConvertible {
     case .notPossible("backup-failed", _):
       "`df -h` and `ls -ld` show room and rights there; then: cairnctl backup"
     case .notPossible("no-file", _): "`cairnctl stores` shows which stores are files"
+    case .notPossible("not-awaited", _): "`cairnctl parked` lists what references wait for"
     // The reason says what to do.
     case .notPossible: nil
     case .entryNotFound(.conflict, _, _): "`cairnctl conflicts` lists them"

@@ -32,6 +32,7 @@ struct HandlerTable: Sendable {
     serveLinks()
     serveConflicts()
     serveQuarantine()
+    serveParked()
     serveExplanations()
     serveDecisions()
     serveRecords()

@@ -189,8 +189,8 @@ extension ControlError {
       .awaitingApproval, .invalidConfiguration, .failed:
       self = .storeUnavailable(
         name: replica, code: error.code.rawValue, reason: error.message)
-    case .noSuchRecord, .noSuchProperty, .noSuchConflict, .notQuarantined, .notAllowed,
-      .invalidRecord, .valueTaken, .planChanged, .nothingToApprove, .leftOut:
+    case .noSuchRecord, .noSuchProperty, .noSuchConflict, .notQuarantined, .notAwaited,
+      .notAllowed, .invalidRecord, .valueTaken, .planChanged, .nothingToApprove, .leftOut:
       self = .notPossible(code: error.code.rawValue, reason: error.message)
     }
   }

@@ -141,6 +141,14 @@ extension DiscardEffect {
   }
 }
 
+extension ParkedReference {
+  var onWire: ParkedEntry {
+    ParkedEntry(
+      store: store.text, entity: entity, record: id.owner.description, property: property,
+      awaited: id.target.description, isQuarantined: isQuarantined, stores: holders.map(\.text))
+  }
+}
+
 extension AwayStore {
   var onWire: AwayReplica { AwayReplica(name: name, reason: reason) }
 }

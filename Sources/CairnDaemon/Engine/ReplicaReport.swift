@@ -174,8 +174,7 @@ struct ReplicaReport {
         "records were written in the future", "cairnctl held"),
       wait(
         .parked, held.parked, "reference waits for a record that has not arrived",
-        "references wait for records that have not arrived",
-        "cairnctl verify \(replica.name)"),
+        "references wait for records that have not arrived", "cairnctl parked"),
     ].compactMap { $0 }
     if let reason = held.reason, !waits.isEmpty { waits[0].reason += ", first \(reason)" }
     return waits

@@ -40,9 +40,7 @@ extension Ledger {
     for item in plan.unparked {
       unpark(item.target, owner: item.reference.owner, property: item.reference.property)
     }
-    for item in plan.parked {
-      park(item.target, owner: item.reference.owner, property: item.reference.property)
-    }
+    try park(plan.parked)
     for item in plan.held {
       let key = SyncKey.quarantine(item.key)
       let encoded = item.entry.encoded

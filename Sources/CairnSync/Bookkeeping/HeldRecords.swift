@@ -51,11 +51,9 @@ extension StoreAccess {
   ///
   /// - Parameters:
   ///   - sources: Only what came from there, by all names that the store has had; nil for all.
-  ///   - filter: What is exchanged: references to other records wait for nothing.
-  ///   - hasArrived: Whether a record that is unknown here has arrived before.
+  ///   - awaited: Which of the references that wait are waited for.
   func held(
-    from sources: Set<StoreID>? = nil, filter: EntityFilter? = nil,
-    hasArrived: (RecordID) throws -> Bool = { _ in false }
+    from sources: Set<StoreID>? = nil, awaiting awaited: AwaitedReferences = AwaitedReferences()
   ) throws -> HeldRecords {
     var result = HeldRecords()
     guard let sidecar = store.capabilities.sidecar else { return result }
@@ -68,43 +66,41 @@ extension StoreAccess {
       }
       result.reason = result.reason ?? "\(entry.content.name): \(entry.message)"
     }
-    var ledger = try self.ledger()
-    try sidecar.visitEntries(of: .parked) { key, gone in
-      // What is known here and has no object was deleted, as was what has arrived and is unknown again: that is not
-      // going to arrive.
-      guard gone.isEmpty else { return }
-      let target = try SyncKey.identity(RecordID.self, in: key.prefix(16))
-      guard try ledger.record(target) == nil else { return }
-      let property = String(decoding: key.dropFirst(32), as: UTF8.self)
-      // What stands for a record may be of an entity that is not exchanged: it has been there, and does not come.
-      let isKept = filter != nil && property == ImportPlanner.survivorProperty
-      if try !isKept && hasArrived(target) { return }
-      if let filter {
-        let owner = try SyncKey.identity(RecordID.self, in: key.dropFirst(16).prefix(16))
-        if let entity = try ledger.record(owner)?.entity, filter.leadsOut(property, of: entity) {
-          return
-        }
-      }
+    try visitParked { target, reference, ledger in
+      guard try awaited.include(reference, to: target, ledger) else { return }
       result.parked += 1
-    } afterPage: {
-      ledger = try self.ledger()
+      if result.reason == nil { result.reason = try ledger.text(of: reference, to: target) }
     }
     return result
   }
 }
 
+extension Ledger {
+  /// What waits, for people: "Part.item of the record 0195… waits for the record 0196…".
+  fileprivate func text(of reference: WaitingReference, to target: RecordID) throws -> String {
+    let entity = try record(reference.owner)?.entity ?? "?"
+    let isUnited = reference.property == ImportPlanner.survivorProperty
+    let what = isUnited ? "what \(entity) was united with" : "\(entity).\(reference.property)"
+    return "\(what) of the record \(reference.owner) waits for the record \(target)"
+  }
+}
+
 extension SidecarKeeping {
   /// Visits a map's entries in the order of their keys, a page at a time.
+  ///
+  /// - Parameters:
+  ///   - start: The first key; nil for all.
+  ///   - isEnough: Asked after each page, whether to end there.
   func visitEntries(
-    of map: SyncMap, _ visit: (_ key: Data, _ value: Data) throws -> Void,
-    afterPage: () throws -> Void = {}
+    of map: SyncMap, from start: Data? = nil, until isEnough: () -> Bool = { false },
+    _ visit: (_ key: Data, _ value: Data) throws -> Void, afterPage: () throws -> Void = {}
   ) throws {
     let page = 1000
-    var next: Data?
+    var next = start
     while true {
       let entries = try sidecarEntries(of: map.rawValue, from: next, to: nil, limit: page)
       for (key, value) in entries { try visit(key, value) }
-      guard entries.count == page, let last = entries.last else { return }
+      guard entries.count == page, let last = entries.last, !isEnough() else { return }
       try afterPage()
       next = last.key + Data([0])
     }

@@ -154,8 +154,14 @@ extension Ledger {
 
   // MARK: Parked references
 
-  func park(_ target: RecordID, owner: RecordID, property: String) {
-    put(SyncKey.parked(target, owner: owner, property: property), Data())
+  /// Notes that references wait; what is known of one that waits already, stays.
+  func park(_ items: [ImportPlan.Parking]) throws {
+    let keys = items.map { item in
+      SyncKey.parked(
+        item.target, owner: item.reference.owner, property: item.reference.property)
+    }
+    try prefetch(keys)
+    for key in keys where try value(key) == nil { put(key, Data()) }
   }
 
   func unpark(_ target: RecordID, owner: RecordID, property: String) {

@@ -29,7 +29,7 @@ import Foundation
 /// | `sync_backlinks` | relationship, 0, member, owner | nothing |
 /// | `sync_changes` | number 8, kind, what changed | the store it came from, or a ``MovedMark`` |
 /// | `sync_cursors` | source store | ``SyncCursor`` |
-/// | `sync_parked` | missing target, owner, property | nothing |
+/// | `sync_parked` | missing target, owner, property | nothing; 1 where the target is not going to come |
 /// | `sync_quarantine` | record ID, or a link's key | ``QuarantineEntry`` |
 /// | `sync_journal` | winner's clock 8, digest 16 | ``JournalEntry`` |
 /// | `sync_journal_index` | record ID, key in `sync_journal` | nothing; see ``JournalIndex`` |

@@ -70,7 +70,8 @@ struct ChangeSetPass: ReplicaPass, @unchecked Sendable {
     beginStep()
     var held = try remote.settle()
     if direction.pulls {
-      held = try local.access.held(from: remote.senders(), filter: setting.filter) + held
+      let awaited = AwaitedReferences(filter: setting.filter)
+      held = try local.access.held(from: remote.senders(), awaiting: awaited) + held
     }
     return held
   }

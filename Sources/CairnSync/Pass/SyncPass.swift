@@ -147,23 +147,24 @@ struct SyncPass: ReplicaPass, @unchecked Sendable {
     beginStep()
     var result = HeldRecords()
     if direction.pushes {
-      let targets = ForgottenTargets(access: replica, source: local)
-      try targets.note(filter: filter)
-      result =
-        result
-        + (try replica.held(filter: filter(in: replica), hasArrived: targets.haveArrived()))
+      try ForgottenTargets(access: replica, source: local).note(filter: filter)
+      result = result + (try replica.held(awaiting: awaited(in: replica)))
     }
     if direction.pulls {
-      let targets = ForgottenTargets(access: local, source: replica)
-      try targets.note(filter: filter(in: replica))
+      try ForgottenTargets(access: local, source: replica).note(filter: filter(in: replica))
       let ledger = try replica.ledger()
-      result =
-        result
-        + (try local.held(
-          from: Set(try ledger.formerIDs() + [ledger.storeID]), filter: filter,
-          hasArrived: targets.haveArrived()))
+      let sources = Set(try ledger.formerIDs() + [ledger.storeID])
+      result = result + (try local.held(from: sources, awaiting: awaited(in: local)))
     }
     return result
+  }
+
+  /// What the link waits for in one of the two stores, of what comes from the other.
+  func awaited(in access: StoreAccess) throws -> AwaitedReferences {
+    let source = access.store === local.store ? replica : local
+    return AwaitedReferences(
+      filter: filter(in: access),
+      hasArrived: try ForgottenTargets(access: access, source: source).haveArrived())
   }
 
   func countLeftOut(_ leftOut: inout LeftOut) throws -> Int {

@@ -40,12 +40,11 @@ extension StoreAccess {
   ///   - last: Which they come after; nil for the first.
   ///   - limit: How many at most.
   func awaitedRecords(after last: RecordID? = nil, limit: Int = .max) throws -> [RecordID] {
-    let ledger = try self.ledger()
     var found: [RecordID] = []
-    try store.capabilities.sidecar?.visitEntries(of: .parked) { key, value in
-      let (target, _) = try SyncKey.parked(from: key)
-      guard value.isEmpty, found.count < limit, last.map({ $0 < target }) ?? true,
-        found.last != target, try ledger.record(target) == nil,
+    try visitParked(from: last.map(SyncKey.bytes), until: { found.count == limit }) {
+      target, _, ledger in
+      guard found.count < limit, found.last != target, target != last,
+        try ledger.record(target) == nil,
         // One in quarantine has arrived, and waits itself.
         try ledger.value(SyncKey.quarantine(target)) == nil
       else { return }
@@ -73,26 +72,38 @@ extension StoreAccess {
   }
 
   /// Notes that records which references here wait for are not going to come.
-  func noteGone(_ gone: [RecordID]) throws {
-    if gone.isEmpty { return }
+  ///
+  /// One that comes after all is referred to at once: what waits still says by which property.
+  ///
+  /// - Returns: How many references wait for nothing from now on.
+  @discardableResult
+  func noteGone(_ gone: [RecordID]) throws -> Int {
+    if gone.isEmpty { return 0 }
     for _ in 0..<Self.attempts {
       let ledger = try self.ledger()
+      var count = 0
       for target in gone where try ledger.record(target) == nil {
-        for reference in try ledger.waiting(for: target) { ledger.noteGone(target, reference) }
+        for reference in try ledger.waiting(for: target) {
+          count += try ledger.noteGone(target, reference) ? 1 : 0
+        }
       }
-      if try commit(ledger) { return }
+      if try count == 0 || commit(ledger) { return count }
     }
     throw Self.contention(store)
   }
 }
 
 extension Ledger {
-  /// What stands beside a reference whose target was here, and was deleted and forgotten since.
+  /// What stands beside a reference whose target is not going to come: it was deleted, and that is forgotten, or an
+  /// operator has said so.
   private static let gone = Data([1])
 
-  fileprivate func noteGone(_ target: RecordID, _ reference: WaitingReference) {
-    put(
-      SyncKey.parked(target, owner: reference.owner, property: reference.property), Self.gone)
+  /// - Returns: Whether that is news.
+  fileprivate func noteGone(_ target: RecordID, _ reference: WaitingReference) throws -> Bool {
+    let key = SyncKey.parked(target, owner: reference.owner, property: reference.property)
+    if try value(key) == Self.gone { return false }
+    put(key, Self.gone)
+    return true
   }
 
   /// Whether references wait here for a record that is not going to come.

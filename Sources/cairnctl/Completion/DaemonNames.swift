@@ -33,6 +33,7 @@ extension CompletionKind {
   }
   static var conflicts: CompletionKind { asking { names in try names.conflicts() } }
   static var quarantined: CompletionKind { asking { names in try names.quarantined() } }
+  static var parked: CompletionKind { asking { names in try names.parked() } }
 
   /// Without a daemon, or without an answer within a moment, nothing is offered.
   private static func asking(
@@ -97,5 +98,10 @@ struct DaemonNames {
 
   func quarantined() throws -> [String] {
     try client.call(ListQuarantine.self, .init(limit: Self.most)).entries.map(\.id)
+  }
+
+  /// The records that references wait for.
+  func parked() throws -> [String] {
+    Set(try client.call(ListParked.self, .init(limit: Self.most)).entries.map(\.awaited)).sorted()
   }
 }

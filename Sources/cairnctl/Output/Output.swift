@@ -32,7 +32,7 @@ enum Output {
 /// What people read of lists that are not tables.
 enum Block {
   /// Says that replicas were not read.
-  static func note(away: [AwayReplica], damaged: Int) {
+  static func note(away: [AwayReplica], damaged: Int = 0) {
     for replica in away {
       TerminalText.wrapped("not read: \(replica.name): \(replica.reason)").forEach(Output.note)
     }

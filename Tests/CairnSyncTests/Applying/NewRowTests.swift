@@ -210,7 +210,7 @@ struct NewRowTests {
     #expect(try fleet.settle([(a, hub)]) < 40)
     #expect(try Self.picture(a).count == 40)
     #expect(try Self.picture(a) == Self.picture(hub))
-    #expect(try hub.access.held(filter: nil).count == 0)
+    #expect(try hub.access.held().count == 0)
   }
 
   @Test func whatAnotherLinkHasCommittedMeanwhileStandsBefore() throws {
@@ -240,7 +240,7 @@ struct NewRowTests {
     }
     _ = try fleet.pass(a, hub)
     #expect(try Self.picture(hub).count == 39)
-    #expect(try hub.access.held(filter: nil).count == 1)
+    #expect(try hub.access.held().count == 1)
   }
 }
 

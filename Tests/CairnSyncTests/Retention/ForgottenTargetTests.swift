@@ -32,7 +32,7 @@ struct ForgottenTargetTests {
       #expect(try site.picture() == ["item stays nil nil ^- []"], "\(site.name)")
       let source = site.name == "hub" ? a : hub
       let targets = ForgottenTargets(access: site.access, source: source.access)
-      let held = try site.access.held(hasArrived: targets.haveArrived())
+      let held = try site.access.held(awaiting: .init(hasArrived: targets.haveArrived()))
       #expect(held.count == 0, "\(site.name)")
     }
   }
@@ -86,7 +86,7 @@ struct ForgottenTargetTests {
     try push()
     try fleet.sync([(b, hub)])
     let known = ForgottenTargets(access: b.access, source: hub.access)
-    #expect(try b.access.held(hasArrived: known.haveArrived()).parked == 1)
+    #expect(try b.access.held(awaiting: .init(hasArrived: known.haveArrived())).parked == 1)
     for (site, source) in [(hub, a), (b, hub)] {
       try ForgottenTargets(access: site.access, source: source.access).note(filter: nil)
     }

@@ -157,6 +157,25 @@ extension HandlerTable {
     }
   }
 
+  mutating func serveParked() {
+    serve(ListParked.self) { parameters, engine in
+      let group = try await engine.current()
+      let page = try await group.engine.parked(
+        in: try group.stores(parameters.name),
+        after: try parse(parameters.after, "after", ParkedReference.ID.init),
+        limit: try Self.limit(parameters.limit))
+      return .init(
+        entries: page.references.map(\.onWire), next: page.next?.description,
+        away: page.away.map(\.onWire))
+    }
+
+    serve(AbandonParked.self) { parameters, engine in
+      let group = try await engine.current()
+      let records = try parameters.records?.map { try recordID($0, "records") }
+      return .init(abandoned: try await group.engine.abandon(records))
+    }
+  }
+
   /// The entries of one page of a list.
   private static func limit(_ limit: Int?) throws -> Int {
     guard let limit else { return 100 }
