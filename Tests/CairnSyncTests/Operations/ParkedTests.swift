@@ -131,6 +131,30 @@ struct ParkedTests {
     try await duet.close()
   }
 
+  /// A record that was united waits with its values for the one that it became, and says so anew with each merge.
+  @Test func whatWaitsForARecordThatItWasUnitedWithIsAbandonedForGood() async throws {
+    let duet = try linkedDuet([])
+    try await duet.settle()
+    func tombstone(_ note: String, _ milliseconds: UInt64) -> RecordState {
+      let write = PropertyWrite(
+        stamp: Stamp(clock: ClockReading(milliseconds: milliseconds), store: source))
+      return RecordState(
+        id: RecordID(high: 1, low: 2), entity: "Tag",
+        registers: [
+          "name": Register(value: .string("t"), write: write),
+          "note": Register(value: .string(note), write: write),
+        ], survivor: lost)
+    }
+    try apply([tombstone("first", 1000)], to: duet.here)
+    try await expectHeld(duet.here)
+    #expect(try await duet.here.engine.parked().references.first?.property == nil)
+    #expect(try await duet.here.engine.abandon([lost]) > 0)
+    try await duet.here.engine.wait(timeout: .patience)
+    try apply([tombstone("second", 2000)], to: duet.here)
+    try await duet.here.engine.wait(timeout: .patience)
+    try await duet.close()
+  }
+
   /// It is the record that is not waited for any more, whatever refers to it.
   @Test func anotherReferenceToWhatWasAbandonedDoesNotWaitEither() async throws {
     let duet = try linkedDuet()

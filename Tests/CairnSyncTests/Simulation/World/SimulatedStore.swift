@@ -320,6 +320,16 @@ class SimulatedStore {
     }
   }
 
+  /// The records that sync knows in the store, also those that were deleted.
+  func knownRecords() throws -> Set<RecordID> {
+    try reading { database in
+      let table = "CAIRN_\(SyncMap.records.rawValue)"
+      guard try Self.isThere("sqlite_master", table, database) else { return [] }
+      let keys = try Data.fetchAll(database, sql: "SELECT K FROM \(table)")
+      return Set(try keys.map { try SyncKey.identity(RecordID.self, in: $0) })
+    }
+  }
+
   /// Whether a list of the schema has a name.
   ///
   /// GRDB's own questions are answered from what it has read before: it knows of no table that another connection

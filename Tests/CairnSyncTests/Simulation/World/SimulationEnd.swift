@@ -85,7 +85,10 @@ extension SimulationRun {
       let state = machines.map { work(of: $0) }.joined(separator: " ")
       calm = state == last ? calm + 1 : 0
       last = state
-      if calm == 2, await giveUp() { calm = 0 }
+      if calm == 2 {
+        let isGivenUp = await giveUp()
+        if await abandon() || isGivenUp { calm = 0 }
+      }
       if calm == 2, machines.allSatisfy(isInStep) {
         let denied = machines.flatMap { (try? $0.engine?.status().replicas) ?? [] }
         count("denied deletes", denied.map(\.held.count).max() ?? 0)

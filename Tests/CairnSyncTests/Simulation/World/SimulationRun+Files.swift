@@ -106,9 +106,15 @@ extension SimulationRun {
       records.formUnion(picture.records)
     }
     values.formUnion(journal(except: store))
+    lost.formUnion(known(in: [store]).subtracting(known(in: stores.filter { $0 !== store })))
     oracle.lose(store.name, since: since, elsewhere: values, records: records)
     logged.removeAll { $0.store == store.name && $0.time > since }
     forgetClaims(on: store)
+  }
+
+  /// The records that sync knows in any of the stores that can be read.
+  func known(in stores: [SimulatedStore]) -> Set<RecordID> {
+    stores.reduce(into: []) { $0.formUnion((try? $1.knownRecords()) ?? []) }
   }
 
   /// Remembers what the journals have: sync is going to purge them.

@@ -129,6 +129,29 @@ extension SimulationRun {
     return isFound
   }
 
+  /// Waits no longer for records that a store alone had when it was lost.
+  ///
+  /// - Returns: Whether anything waited for such.
+  func abandon() async -> Bool {
+    let gone = lost.subtracting(known(in: stores))
+    var isFound = false
+    for machine in machines where !gone.isEmpty {
+      guard let engine = machine.engine, let page = try? await engine.parked(limit: 10_000) else {
+        continue
+      }
+      let targets = gone.intersection(page.references.map(\.id.target)).sorted()
+      if targets.isEmpty { continue }
+      let count = try? await Scheduler.$actor.withValue("\(machine.name)/engine") {
+        try await engine.abandon(targets)
+      }
+      await scheduler.settle()
+      self.count("abandoned", count ?? 0)
+      note("\(machine.name) waits no longer for \(targets)")
+      isFound = isFound || (count ?? 0) > 0
+    }
+    return isFound
+  }
+
   /// Lets an operator try what waits once more.
   ///
   /// - Returns: What waits still.

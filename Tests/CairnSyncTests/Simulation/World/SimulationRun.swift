@@ -64,6 +64,8 @@ final class SimulationRun {
   var logged: [(store: String, time: Int, transaction: Int64, draft: SimulationOracle.Draft)] = []
   /// Whether a file was changed behind sync, so that its stores differ until they are repaired.
   var isTampered = false
+  /// The records that only a store knew that was lost or came back from a backup.
+  var lost: Set<RecordID> = []
   /// What a store held right after a program had written to it in the middle of a step.
   var meanwhile: (store: String, picture: StorePicture?) = ("", nil)
   /// By store, the latest model version that a daemon has brought it to.
