@@ -30,7 +30,7 @@ final class Ledger {
   let schema: SyncSchema
   private let sidecar: any SidecarKeeping
   /// What migrations added to records that were there.
-  let additions: SchemaAdditions
+  var additions: SchemaAdditions
   /// What migrations have dropped that the bookkeeping still has.
   let dropped: MigrationTrace?
   private let storedAdditions: Data?

@@ -97,6 +97,16 @@ struct SchemaTranslation {
     return entry
   }
 
+  func additions(_ old: SchemaAdditions) -> SchemaAdditions {
+    var additions = SchemaAdditions()
+    for (entity, added) in old.byEntity {
+      additions.byEntity[self.entity(entity), default: []] += added.map {
+        .init(property: property($0.property, of: entity), sequence: $0.sequence)
+      }
+    }
+    return additions
+  }
+
   func state(_ old: RecordState) -> RecordState {
     var state = old
     state.entity = entity(old.entity)

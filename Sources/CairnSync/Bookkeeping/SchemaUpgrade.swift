@@ -103,6 +103,10 @@ struct SchemaUpgrade {
       let encoded = try JournalEntry(decoding: value).translated(by: translation).encoded
       if encoded != value { ledger.put(SyncMap.journal.key(key), encoded) }
     }
+    if ledger.additions != SchemaAdditions() {
+      ledger.additions = translation.additions(ledger.additions)
+      ledger.put(SyncKey.additions, ledger.additions.encoded)
+    }
     for entry in moved { ledger.put(entry.old, nil) }
     for entry in moved { ledger.put(entry.new, entry.value) }
   }

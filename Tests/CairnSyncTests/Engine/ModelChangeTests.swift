@@ -108,6 +108,44 @@ struct ModelChangeTests {
     try await other.close()
   }
 
+  /// Two migrations in one store are one in another.
+  @Test func whatAMigrationAddedIsTheSameWriteAfterItWasRenamed() async throws {
+    let scratch = try Scratch()
+    let other = try Daemon("other", in: scratch)
+    try other.engine.addReplica(
+      ReplicaConfiguration(name: "nas", url: scratch.url.appendingPathComponent("nas.sqlite")))
+    try await sync(SampleModel.make(), in: scratch) { try $0.insertFamily(of: 3) }
+    try await other.engine.wait(timeout: .patience)
+    try await other.close()
+    func renamed() throws -> ManagedObjectModel {
+      let model = Self.grown()
+      let item = try #require(model.entitiesByName["Item"])
+      item.renamingIdentifier = "Item"
+      item.name = "Thing"
+      let count = try #require(item.propertiesByName["count"])
+      count.renamingIdentifier = "count"
+      count.name = "number"
+      return model
+    }
+    try await sync(Self.grown(), in: scratch) { _ in }
+    try await sync(try renamed(), in: scratch) { daemon in
+      let ledger = try daemon.site.access.ledger()
+      try daemon.site.write { context in
+        for item in try daemon.site.all("Thing", in: context) {
+          let record = try ledger.recordID(for: item.objectID).flatMap { try ledger.record($0) }
+          #expect(record?.write(of: "number") == .filledIn && record?.writes["count"] == nil)
+        }
+      }
+    }
+    let late = try Daemon("other", in: scratch, model: try renamed())
+    try late.engine.addReplica(
+      ReplicaConfiguration(name: "nas", url: scratch.url.appendingPathComponent("nas.sqlite")))
+    try await late.engine.wait(timeout: .patience)
+    let report = try await late.engine.verify(name: "nas", timeout: .patience)
+    #expect(report.isEqual, "\(report.differences.prefix(5))")
+    try await late.close()
+  }
+
   @Test func aDeleteAfterARenameTravels() async throws {
     let scratch = try Scratch()
     try await sync(SampleModel.make(), in: scratch) { try $0.insertFamily(of: 6) }
