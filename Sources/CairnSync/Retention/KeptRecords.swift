@@ -4,9 +4,9 @@ import Foundation
 /// What a store that comes back after more than the retention keeps although the other does not know it, because the
 /// link brings the other nothing.
 ///
-/// The other has read past some of it when the link still went that way, and has deleted and forgotten it since. Where
-/// it stands it would not be sent when the link goes that way again, and the two would stay apart: it gets a new place in
-/// the change order.
+/// The other has read past some of it when the link still went that way, or has sent it itself, and has deleted and
+/// forgotten it since. Where it stands it would not be sent when the link goes that way again, and the two would stay
+/// apart: it gets a new place in the change order.
 struct KeptRecords {
   /// The store that was away.
   let access: StoreAccess
@@ -19,7 +19,6 @@ struct KeptRecords {
   func sendAgain() throws {
     guard let sidecar = access.store.capabilities.sidecar else { return }
     let position = try source.ledger().cursor(for: access.ledger().storeID).position
-    if position == 0 { return }
     try pages(of: .records, in: sidecar) { page in
       let ids = try page.map { try SyncKey.identity(RecordID.self, in: $0.key) }
       try move(position, records: ids)
@@ -59,7 +58,11 @@ struct KeptRecords {
         mine.setRecord(id, entry)
       }
       for key in links where try theirs.link(theirs.resolve(key)) == nil {
-        guard let entry = try mine.link(key), entry.state.isMember, entry.sequence <= position,
+        guard let entry = try mine.link(key), entry.state.isMember,
+          // Of a record that was written since, its links came from there all the same.
+          try mine.wasIn(
+            theirs.storeID, entry.sequence, SyncKey.change(entry.sequence, link: key),
+            readUpTo: position),
           try theirs.value(SyncKey.quarantine(key)) == nil, try mine.shows(key)
         else { continue }
         mine.head.sequence = head + 1

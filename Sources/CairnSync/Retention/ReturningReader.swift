@@ -99,7 +99,7 @@ struct ReturningReader {
       for (id, entry) in unknown {
         let place = SyncKey.change(entry.sequence, record: id)
         guard try theirs.value(SyncKey.quarantine(id)) == nil,
-          try wasThere(entry.sequence, place, mine, other, position)
+          try mine.wasIn(other, entry.sequence, place, readUpTo: position)
         else { continue }
         let policy = access.policy(of: entry.entity)
         set.records.append(entry.forgotten(id: id, by: other, under: policy))
@@ -134,8 +134,8 @@ struct ReturningReader {
         // The links of a record that is not there go or come with it.
         guard try theirs.shows(known),
           try theirs.value(SyncKey.quarantine(key)) == nil,
-          try wasThere(
-            entry.sequence, SyncKey.change(entry.sequence, link: key), mine, other, position)
+          try mine.wasIn(
+            other, entry.sequence, SyncKey.change(entry.sequence, link: key), readUpTo: position)
         else { continue }
         set.links.append(LinkChange(key: key, state: entry.state.forgotten(by: other)))
       }
@@ -181,8 +181,8 @@ struct ReturningReader {
       let head = mine.head.sequence
       for key in revived {
         guard let entry = try mine.link(key), entry.state.isMember,
-          try wasThere(
-            entry.sequence, SyncKey.change(entry.sequence, link: key), mine, other, position)
+          try mine.wasIn(
+            other, entry.sequence, SyncKey.change(entry.sequence, link: key), readUpTo: position)
         else { continue }
         mine.head.sequence = head + 1
         try mine.setLink(key, entry.state)
@@ -191,22 +191,21 @@ struct ReturningReader {
     }
     throw StoreAccess.contention(access.store)
   }
-
-  /// Whether the other had what stands at a place of this store's change order.
-  private func wasThere(
-    _ sequence: UInt64, _ place: SidecarKey, _ mine: Ledger, _ other: StoreID,
-    _ position: UInt64
-  ) throws -> Bool {
-    if sequence <= position { return true }
-    guard let origin = try mine.value(place), origin.count == 16 else { return false }
-    return try SyncKey.identity(StoreID.self, in: origin) == other
-  }
 }
 
 extension Ledger {
   /// Whether both ends of a link have rows here.
   func shows(_ key: LinkKey) throws -> Bool {
     try record(key.owner)?.key != nil && record(key.member)?.key != nil
+  }
+
+  /// Whether another store had what stands at a place of the change order here: it has read that far, or has sent it.
+  func wasIn(
+    _ other: StoreID, _ sequence: UInt64, _ place: SidecarKey, readUpTo position: UInt64
+  ) throws -> Bool {
+    if sequence <= position { return true }
+    guard let origin = try value(place), origin.count == 16 else { return false }
+    return try SyncKey.identity(StoreID.self, in: origin) == other
   }
 }
 

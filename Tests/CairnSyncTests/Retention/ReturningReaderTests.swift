@@ -202,6 +202,29 @@ struct ReturningReaderTests {
     #expect(try a.picture() == disk.picture())
   }
 
+  /// The store that only reads has the links of the record from the one that has forgotten them with it.
+  @Test(arguments: [SyncDirection.push, .pull])
+  func aRecordThatIsWrittenWhereALinkOnlyReadsBringsItsLinksWhenItGoesBothWays(
+    _ direction: SyncDirection
+  ) throws {
+    let (away, stays) = direction == .pull ? (a, disk) : (disk, a)
+    try stays.write { context in
+      let item = try stays.insert("Item", ["key": "goes", "value": "goes"], in: context)
+      item.setValue(
+        NSSet(object: try stays.insert("Tag", ["name": "t"], in: context)), forKey: "tags")
+    }
+    for _ in 0..<3 { try fleet.pass(a, disk, direction: direction) }
+    let whole = try away.picture()
+    fleet.advance(10)
+    try delete(["goes"], stays)
+    try wait([stays])
+    try set("goes", "again", away)
+    for _ in 0..<3 { try fleet.pass(a, disk, direction: direction) }
+    try expect(["goes=again"], [(a, disk)])
+    let picture = whole.map { $0.replacing("item goes goes", with: "item goes again") }
+    #expect(try a.picture() == picture && disk.picture() == picture)
+  }
+
   /// Specification: sync.md 9: a pass that would delete much asks, also when it is for a store that comes
   /// back.
   @Test(arguments: [true, false])
