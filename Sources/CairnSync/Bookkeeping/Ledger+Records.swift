@@ -198,16 +198,6 @@ extension Ledger {
     put(SyncKey.cursor(source), cursor.encoded)
   }
 
-  /// Has sync read once more all that it has read from other stores.
-  func readOthersAgain() throws {
-    let cursors = try store.capabilities.sidecar?.sidecarEntries(
-      of: SyncMap.cursors.rawValue, from: nil, to: nil, limit: 0)
-    for (key, value) in cursors ?? [] {
-      let cursor = try SyncCursor(decoding: value)
-      setCursor(cursor.fromStart, for: try SyncKey.identity(StoreID.self, in: key))
-    }
-  }
-
   func journal(_ conflicts: [Conflict], time: UInt64) throws -> Int {
     try journal(conflicts.map { JournalEntry(conflict: $0, time: time) })
   }

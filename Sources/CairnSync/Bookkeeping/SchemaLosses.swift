@@ -69,7 +69,16 @@ struct SchemaLosses {
     if !links.isEmpty { try forgetLinks(sidecar) }
     // Others leave out what they have from here of what they send to the identity that it had.
     try ledger.beginIncarnation(access.environment.random)
-    try ledger.readOthersAgain()
+    try ledger.readOthersAgain(havingLost: entities.union(links).union(linksOfEntities))
+  }
+
+  /// The relationships of which links have gone with the records at an end.
+  private var linksOfEntities: [String] {
+    let gone = entities.compactMap { access.schema.entities[$0]?.entity }
+    return access.schema.links.filter { _, plan in
+      let ends = [plan.relationship.entity, plan.relationship.destinationEntity].compactMap { $0 }
+      return gone.contains { entity in ends.contains(where: entity.isKindOf) }
+    }.map(\.key)
   }
 
   /// That a link was removed is not lost with the rows.

@@ -107,6 +107,7 @@ struct SchemaUpgrade {
       ledger.additions = translation.additions(ledger.additions)
       ledger.put(SyncKey.additions, ledger.additions.encoded)
     }
+    try ledger.renameLost(by: translation)
     for entry in moved { ledger.put(entry.old, nil) }
     for entry in moved { ledger.put(entry.new, entry.value) }
   }

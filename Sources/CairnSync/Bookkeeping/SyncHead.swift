@@ -138,9 +138,17 @@ struct SyncCursor: Hashable, Sendable {
 
   /// Reads all once more that has been read; what was purged meanwhile is not missed.
   var fromStart: SyncCursor {
-    SyncCursor(
+    // It reads from there already.
+    if position == 0 { return self }
+    return SyncCursor(
       streamingUntil: max(position, streamingUntil), mark: isStreaming ? 0 : mark,
       forgotten: furthest)
+  }
+
+  /// How far all had been read when reading from the start began, until that has moved; nil where it does not, or had
+  /// not read all.
+  var readBefore: UInt64? {
+    position == 0 && streamingUntil > 0 && mark != 0 ? streamingUntil : nil
   }
 
   /// The place that ``mark`` belongs to: where reading from the start began, until it has moved.

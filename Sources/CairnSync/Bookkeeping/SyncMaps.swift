@@ -19,6 +19,7 @@ import Foundation
 /// | | `retention` | ``RetentionState`` |
 /// | | `digests` | ``DigestState`` |
 /// | | `differences/`, another store | the ``KnownDifferences`` of the two |
+/// | | `lost` | the entities and relationships of ``Ledger/readOthersAgain(havingLost:)``, each with a line feed |
 /// | | `former` | the identities that the store had before it went back in time, 16 bytes each |
 /// | | `replica/`, name | the ``ReplicaIdentity`` of the store that the replica was last |
 /// | | `filter/`, source store | the entities that come from there; none for all |
@@ -83,6 +84,7 @@ enum SyncKey {
   static let gapExtent = SyncMap.meta.key(Data("gap".utf8))
   static let digests = SyncMap.meta.key(Data("digests".utf8))
   static let formerIDs = SyncMap.meta.key(Data("former".utf8))
+  static let lost = SyncMap.meta.key(Data("lost".utf8))
   static let retention = SyncMap.meta.key(Data("retention".utf8))
 
   static func verdict(_ source: StoreID) -> SidecarKey {

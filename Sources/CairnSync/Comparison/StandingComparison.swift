@@ -96,8 +96,9 @@ extension StandingComparison {
   }
 
   private func hasRead(_ sequence: UInt64, _ mine: Ledger, _ theirs: Ledger) throws -> Bool {
-    let position = try mine.cursor(for: theirs.storeID).position
-    return sequence <= min(limit ?? position, position)
+    let cursor = try mine.cursor(for: theirs.storeID)
+    guard let limit else { return sequence <= cursor.position }
+    return sequence <= min(limit, cursor.readBefore ?? cursor.position)
   }
 
   /// A link in the names of the destination.

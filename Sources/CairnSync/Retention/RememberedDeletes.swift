@@ -27,15 +27,18 @@ extension SyncPass {
     try comparison.visitUnknown { ids, keys in
       let gone = try comparison.ahead(ids, keys)
       let theirs = try source.ledger()
+      let lost = try store.ledger().lostNames()
       // As if it had written them just now: they have come from nowhere.
       var set = ChangeSet(source: ledger.storeID, after: 0, upTo: 0)
       for id in gone.records.sorted() {
-        guard let entry = try theirs.record(id) else { continue }
+        guard let entry = try theirs.record(id),
+          !lost.contains(back?.entity(entry.entity) ?? entry.entity)
+        else { continue }
         let policy = source.policy(of: entry.entity)
         set.records.append(
           (back?.entry(entry) ?? entry).forgotten(id: id, by: ledger.storeID, under: policy))
       }
-      for key in gone.links.sorted() {
+      for key in gone.links.sorted() where !lost.contains(key.relationship) {
         guard let state = try theirs.link(comparison.there(key))?.state else { continue }
         set.links.append(LinkChange(key: key, state: state.forgotten(by: ledger.storeID)))
       }
@@ -51,6 +54,10 @@ extension SyncPass {
     let id = try source.ledger().storeID
     if let old = try store.ledger().value(SyncKey.filter(id)), old != filter?.encoded {
       try rememberDeletes(of: store, stillIn: source)
+    }
+    // All of it is about to be read once more.
+    if let position = try store.ledger().cursor(for: id).readBefore {
+      try rememberDeletes(of: store, stillIn: source, upTo: position)
     }
     try store.take(filter, from: id)
   }
