@@ -81,6 +81,8 @@ extension ControlError: CustomStringConvertible {
     case .storeExists: "choose another name, or remove the store first"
     case .storeUnavailable(let name, "store-damaged", _) where name != "local":
       "stop cairnd and move its file away with all that is beside it: a new one is filled from here"
+    case .storeUnavailable(_, "records-held", _):
+      "`cairnctl status` says what waits, and which command helps"
     case .storeUnavailable(_, let code, _):
       TroubleHint.text(code) ?? "the daemon keeps trying; `cairnctl status` shows when next"
     case .historyNotThere(let name, _, let oldest):

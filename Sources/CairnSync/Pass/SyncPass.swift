@@ -2,6 +2,7 @@ import CairnContext
 import CairnModel
 import CairnStore
 import Foundation
+import Synchronization
 
 /// The pass over a replica that is a store: performs the steps of ``PassState`` on two stores, both of which it reads
 /// and
@@ -25,6 +26,7 @@ struct SyncPass: ReplicaPass, @unchecked Sendable {
   var batchSize: @Sendable () -> Int? = { nil }
 
   private let ahead = ReadAhead()
+  private let identities = PassIdentities()
 
   /// What of their records the two exchange; nil for all.
   var filter: EntityFilter?
@@ -105,6 +107,7 @@ struct SyncPass: ReplicaPass, @unchecked Sendable {
         report.fallenBack[store.place] = ahead
       }
     }
+    try identities.note(local, replica)
     return report
   }
 
@@ -141,7 +144,9 @@ struct SyncPass: ReplicaPass, @unchecked Sendable {
   /// What has arrived in either store through this link and is not visible there; notes what of it is not going to be.
   ///
   /// Looks at the files once more: what was exchanged after the pass began has not been served, and the
-  /// link must not be called in step.
+  /// link must not be called in step; nor must one of which a store has begun a new life meanwhile.
+  ///
+  /// - Throws: ``SyncError`` with `fileMoved` for such a store.
   func settle() throws -> HeldRecords {
     try checkFiles()
     beginStep()
@@ -156,6 +161,7 @@ struct SyncPass: ReplicaPass, @unchecked Sendable {
       let sources = Set(try ledger.formerIDs() + [ledger.storeID])
       result = result + (try local.held(from: sources, awaiting: awaited(in: local)))
     }
+    try identities.check(local, replica)
     return result
   }
 
@@ -264,4 +270,23 @@ extension StoreAccess {
 
   /// Where the store is, for people.
   var place: String { store.url?.storePlace ?? store.identifier ?? "" }
+}
+
+/// Who the two stores of a pass were when it began.
+private final class PassIdentities: Sendable {
+  private let ids = Mutex<[StoreID]>([])
+
+  func note(_ stores: StoreAccess...) throws {
+    let found = try stores.map { try $0.ledger().storeID }
+    ids.withLock { $0 = found }
+  }
+
+  /// What another program dropped of a store, or brought back from a backup, is not there although it was exchanged.
+  func check(_ stores: StoreAccess...) throws {
+    for (store, id) in zip(stores, ids.withLock(\.self)) where try store.ledger().storeID != id {
+      throw SyncError(
+        .fileMoved, "\(store.place) is not what it was when the pass began; looking again",
+        recovery: .retry)
+    }
+  }
 }

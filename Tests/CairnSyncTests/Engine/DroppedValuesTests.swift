@@ -100,6 +100,23 @@ struct DroppedValuesTests {
     try await other.close()
   }
 
+  /// A pass has exchanged all there was; what it says of the two stores is of what they are now.
+  @Test func aPassDuringWhichValuesWereDroppedDoesNotCallTheStoresInStep() async throws {
+    let daemon = try await daemon()
+    try fill(daemon)
+    try await daemon.engine.wait(timeout: .patience)
+    try await daemon.engine.rest()
+    let pass = try #require(try daemon.engine.link("nas").steps)
+    _ = try pass.identify()
+    #expect(try pass.settle().count == 0)
+    try migrate("nas", to: Self.model(without: .value))
+    try migrate("nas", to: SampleModel.make())
+    let error = #expect(throws: SyncError.self) { try pass.settle() }
+    #expect(error?.code == .fileMoved && error?.recovery == .retry)
+    try daemon.engine.resume()
+    try await expectEqual(daemon)
+  }
+
   /// The daemon goes on with the smaller model for a while, as after a release that is taken back.
   @Test(arguments: DroppedPart.allCases)
   func aReleaseThatIsTakenBackLeavesNothingBehind(_ dropped: DroppedPart) async throws {
