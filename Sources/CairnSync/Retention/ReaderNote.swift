@@ -104,22 +104,27 @@ extension StoreAccess {
   /// come.
   ///
   /// - Parameters:
-  ///   - position: Where its cursor is.
+  ///   - position: Where its cursor is; nil for where it was.
   ///   - isFinal: Whether to write it down although it is not due.
+  ///   - latest: What it may see, where that is later than the store's clock.
+  /// - Returns: The greatest reading of this store that it may see.
+  @discardableResult
   func offer(
-    to reader: StoreID, at position: UInt64, name: String, isFinal: Bool = false
-  ) throws {
+    to reader: StoreID, at position: UInt64?, name: String, isFinal: Bool = false,
+    upTo latest: ClockReading? = nil
+  ) throws -> ClockReading {
     for _ in 0..<Self.attempts {
       let ledger = try ledger()
       let key = SyncKey.reader(reader)
       let stored = try ledger.value(key)
       let note = try stored.map(ReaderNote.init(decoding:)) ?? ReaderNote()
-      let next = note.visited(
-        at: position, head: ledger.head, now: environment.now(), name: name, configuration,
-        isFinal: isFinal)
-      if next == note, stored != nil { return }
+      var next = note.visited(
+        at: position ?? note.position, head: ledger.head, now: environment.now(), name: name,
+        configuration, isFinal: isFinal)
+      if let latest { next.reading = max(next.reading, latest) }
+      if next == note, stored != nil { return next.reading }
       ledger.put(key, next.encoded)
-      if try commit(ledger) { return }
+      if try commit(ledger) { return next.reading }
     }
     throw Self.contention(store)
   }
@@ -147,5 +152,19 @@ extension StoreAccess {
       if try commit(ledger) { return }
     }
     throw Self.contention(store)
+  }
+}
+
+extension ChangeSet {
+  /// The latest of what a store has written itself of what the set brings; nil where all of it was written up to a
+  /// reading.
+  func latestReading(of store: StoreID, after reading: ClockReading) -> ClockReading? {
+    func latest(_ stamps: [Stamp]) -> ClockReading? {
+      stamps.filter { $0.clock > reading && $0.store.isEpoch(of: store) }.map(\.clock).max()
+    }
+    let states = records.filter { $0.latestReading > reading }
+    let changes = links.filter { $0.state.latestReading > reading }
+    return latest(
+      states.flatMap { $0.stamps(newTo: nil) } + changes.flatMap { $0.state.stamps(newTo: nil) })
   }
 }

@@ -62,6 +62,38 @@ struct WriterEpochTests {
     for site in [a, b] { #expect(try site.picture() == ["item k mine nil ^- []"], "\(site.name)") }
   }
 
+  /// A read captures what a program has just written, by a clock that is wrong since the reader said that it is there.
+  @Test func whatAReaderHasSeenKeepsItsStampAlsoWhereItWasCapturedOnTheWay() throws {
+    let fleet = Fleet(seed: 96)
+    let a = try fleet.add("a")
+    let context = ManagedObjectContext(.privateQueue)
+    context.persistentStoreCoordinator = a.coordinator
+    try a.write { _ = try a.insert("Item", ["key": "k"], in: $0) }
+    let object = try a.write { try #require(try a.find("Item", "k", in: $0)).objectID }
+    let (reader, other) = (StoreID(high: 5, low: 5), StoreID(high: 6, low: 6))
+    let wrong = StoreSide(access: aDayAhead(a.access), context: context)
+    let stream = try wrong.streams()[0]
+    try wrong.acknowledge(reader, at: 0, of: stream)
+    try HistoryCapture(access: wrong.access).run()
+    let set = try #require(
+      try wrong.changes(after: SyncCursor(), of: stream, for: reader)
+    ).set
+    #expect(try ClockRestart(access: a.access).runIfNeeded() != nil)
+    func stamp() throws -> Stamp? {
+      let ledger = try a.access.ledger()
+      return try ledger.recordID(for: object).flatMap { try ledger.record($0)?.base?.stamp }
+    }
+    #expect(try stamp() == set.records[0].registers["key"]?.write.stamp)
+    // What is later than the clock is served to others, too, who have seen it then.
+    let right = StoreSide(access: a.access, context: context)
+    #expect(
+      try right.changes(after: SyncCursor(), of: stream, for: other)?.set.records == set.records)
+    let notes = try a.access.readers()
+    for id in [reader, other] {
+      #expect(try #require(notes[id]).reading >= #require(try stamp()).clock, "\(id)")
+    }
+  }
+
   /// What had lost to a value from the future comes back where that gets an earlier stamp.
   @Test func whatLostToAValueFromTheFutureIsReadAgainWhenThatIsStampedAnew() throws {
     let fleet = Fleet(seed: 95)

@@ -39,11 +39,33 @@ struct StoreSide: ChangeSource, ChangeDestination, @unchecked Sendable {
   ) throws -> SourceChanges? {
     let exporter = exporter(for: reader)
     let read = ahead.take(after: cursor, from: stream, by: exporter)
-    guard let set = try read ?? exporter.next(after: cursor) else { return nil }
+    let set = try offering(to: reader, at: cursor.position) { isFirst in
+      if isFirst, let read { return read }
+      return try exporter.next(after: cursor)
+    }
+    guard let set else { return nil }
     let end = SyncCursor(
       position: set.upTo, streamingUntil: cursor.streamingUntil,
       mark: try access.mark(at: set.upTo), forgotten: cursor.forgotten)
     return SourceChanges(set: set, end: end)
+  }
+
+  /// Reads a set, and notes what the reader is about to see of the store's own stamps once it is read: what is captured
+  /// on the way has later ones than were there before.
+  private func offering(
+    to reader: StoreID, at position: UInt64? = nil, _ read: (_ isFirst: Bool) throws -> ChangeSet?
+  ) throws -> ChangeSet? {
+    for attempt in 0..<StoreAccess.attempts {
+      let epoch = attempt == 0 ? nil : try access.ledger().head.epoch
+      guard let set = try read(attempt == 0) else { return nil }
+      let reading = try access.offer(to: reader, at: position, name: readerName)
+      guard let latest = set.latestReading(of: set.source, after: reading) else { return set }
+      // From before the clock was set right, as others have seen it; or another daemon has just done that, and has
+      // given new stamps to what it found unseen.
+      try access.offer(to: reader, at: position, name: readerName, upTo: latest)
+      if let epoch, try access.ledger().head.epoch == epoch { return set }
+    }
+    throw StoreAccess.contention(access.store)
   }
 
   func hasForgotten(after cursor: SyncCursor, of stream: StoreID) throws -> Bool {
@@ -51,7 +73,9 @@ struct StoreSide: ChangeSource, ChangeDestination, @unchecked Sendable {
   }
 
   func states(of ids: Set<RecordID>, for reader: StoreID) throws -> ChangeSet {
-    try ChangeExporter(access: access, destination: reader).states(of: ids)
+    let exporter = ChangeExporter(access: access, destination: reader)
+    return try offering(to: reader) { _ in try exporter.states(of: ids) }
+      ?? ChangeSet(source: exporter.access.ledger().storeID, after: 0, upTo: 0)
   }
 
   func claim(on destination: StoreID) throws -> ReaderClaim? {
