@@ -23,7 +23,7 @@ struct FailedSave {
     var records: [RecordID: String] = [:]
     for case let item as CoreDataError in errors where Self.isAboutObjects(item) {
       guard let object = item.userInfo[CoreDataErrorKey.object] as? ManagedObject else { continue }
-      for id in culprits(of: object) { records[id] = item.message }
+      for id in culprits(of: object) { records[id] = message(of: item, about: object, for: id) }
     }
     if !records.isEmpty { return .invalid(records, error.message) }
     let isAboutObjects = errors.allSatisfy {
@@ -33,6 +33,14 @@ struct FailedSave {
     // What is wrong with the store is no record's fault.
     if !isAboutObjects { throw error }
     return .unknown(error.message)
+  }
+
+  /// What a record is refused for, which names the one to correct where that is another.
+  private func message(
+    of error: CoreDataError, about object: ManagedObject, for id: RecordID
+  ) -> String {
+    guard let refused = applying.record(of: object), refused != id else { return error.message }
+    return "\(error.message), of \(object.entity.name ?? "?") \(refused)"
   }
 
   /// What rows that were written without objects are refused for; nil for what is not their fault.
@@ -61,7 +69,11 @@ struct FailedSave {
     let referrers = plan.rows.filter { action in
       action.values.contains { $0.value.reference == id }
     }.map(\.id).filter { incoming.contains($0) || changed.contains($0) }
-    return referrers.isEmpty && incoming.contains(id) ? [id] : referrers
+    if !referrers.isEmpty { return referrers }
+    if incoming.contains(id) { return [id] }
+    // Or it has waited for what comes.
+    return plan.rows.filter { $0.id == id }
+      .flatMap { $0.values.compactMap(\.value.reference) }.filter(incoming.contains)
   }
 }
 

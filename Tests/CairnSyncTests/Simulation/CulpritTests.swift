@@ -108,4 +108,35 @@ struct CulpritTests {
       #expect(try ReplicationTests().quarantine(site).isEmpty)
     }
   }
+
+  /// The item waits for the tag, and is past a rule when that comes: a person has to correct the item.
+  @Test func whatARecordIsRefusedForNamesTheOtherThatIsToBeCorrected() throws {
+    let scratch = try Scratch()
+    let fleet = Fleet(seed: 65, directory: scratch.url)
+    let b = try fleet.add("b")
+    let item = try b.write { try b.insert("Item", ["key": "k"], in: $0) }.objectID
+    try HistoryCapture(access: b.access).run()
+    let id = try #require(try b.access.ledger().recordID(for: item))
+    let source = StoreID(high: 9, low: 9)
+    let tag = RecordID(high: 1, low: 1)
+    fleet.advance(10)
+    func apply(_ id: RecordID, _ entity: String, _ property: String, _ value: WireValue) throws {
+      let write = PropertyWrite(
+        stamp: Stamp(clock: ClockReading(milliseconds: 1_000_005), store: source))
+      let state = RecordState(
+        id: id, entity: entity, registers: [property: Register(value: value, write: write)])
+      let context = ManagedObjectContext(.privateQueue)
+      context.persistentStoreCoordinator = fleet.coordinator
+      let set = ChangeSet(source: source, after: 0, upTo: 0, records: [state])
+      _ = try context.performAndWait {
+        try ChangeImporter(access: b.access, context: context).apply(set, cursor: nil)
+      }
+    }
+    try apply(id, "Item", "label", .reference(tag))
+    try LaxProgram.exceed("k", in: scratch.url.appendingPathComponent("b.sqlite"))
+    try apply(tag, "Tag", "name", .string("t"))
+    let waiting = try ReplicationTests().quarantine(b)
+    #expect(waiting.map { $0.state?.id } == [tag])
+    #expect(waiting.first?.message.hasSuffix(", of Item \(id)") == true, "\(waiting)")
+  }
 }

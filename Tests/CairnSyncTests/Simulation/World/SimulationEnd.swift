@@ -290,11 +290,22 @@ extension SimulationRun {
           note(
             "\(name): \(reference.property) of \(reference.owner) waits for \(target): "
               + (owner.map { "\($0)" } ?? "an unknown owner"))
-          for other in machines {
-            guard let known = try other.engine?.local.ledger().record(target) else { continue }
-            note("\(other.name) knows \(target): \(known)")
+          for (other, access) in allPlaces() {
+            guard let known = try access.ledger().record(target) else { continue }
+            note("\(other) knows \(target): \(known)")
           }
         }
+      }
+    }
+  }
+
+  /// What daemons have open, by the daemon and the file.
+  private func allPlaces() -> [(name: String, access: StoreAccess)] {
+    machines.flatMap { machine in
+      guard let engine = machine.engine else { return [(String, StoreAccess)]() }
+      let replicas = machine.replicas.compactMap { try? engine.link($0.name).replica }
+      return ([engine.local] + replicas).map {
+        ("\(machine.name) at \($0.store.url?.lastPathComponent ?? "")", $0)
       }
     }
   }

@@ -258,7 +258,7 @@ struct SimulationOracle {
   /// back there; `b`, paused and with its clock a minute behind, wrote `v41` over the first.
   private func hasLost(_ next: String, to value: String, _ journal: Set<String>) -> Bool {
     guard let stores = rewritten[value], let write = writes[next] else { return false }
-    return !stores.contains(write.store) && journal.contains(next)
+    return stores.contains { $0 != write.store } && journal.contains(next)
   }
 
   /// Whether a value lost to a delete that its store made in a life which a backup has ended.

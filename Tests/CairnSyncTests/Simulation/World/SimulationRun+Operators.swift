@@ -119,7 +119,8 @@ extension SimulationRun {
         isFound = true
         // What waited because of another record need not wait any more once that was given up.
         guard let item = await retry(found, machine, engine, &generator) else { continue }
-        if correct(item, machine, &generator) || item.record == nil { continue }
+        let referrers = await referrers(of: item, engine)
+        if correct(item, referrers, machine, &generator) || item.record == nil { continue }
         if case .impossible = item.discardEffect, let id = item.record {
           takePartsAway(of: id, item.id.store, machine, &generator)
         } else {
@@ -171,12 +172,19 @@ extension SimulationRun {
     return nil
   }
 
+  /// The records that wait for one that is refused, because of one of them perhaps.
+  private func referrers(of item: QuarantinedItem, _ engine: SyncEngine) async -> [RecordID] {
+    let page = try? await engine.parked(in: [item.id.store], limit: 10_000)
+    return page?.references.filter { $0.id.target == item.record }.map(\.id.owner) ?? []
+  }
+
   /// Lets a program correct a record that its own store refuses as it is: to keep that would have all others refuse
   /// it, and its links wait.
   ///
   /// - Returns: Whether there is one.
   private func correct(
-    _ item: QuarantinedItem, _ machine: SimulatedMachine, _ generator: inout SeededGenerator
+    _ item: QuarantinedItem, _ referrers: [RecordID], _ machine: SimulatedMachine,
+    _ generator: inout SeededGenerator
   ) -> Bool {
     let isLocal = item.id.store == "local"
     let name = item.id.store
@@ -184,7 +192,8 @@ extension SimulationRun {
     let access = isLocal ? machine.engine?.local : try? machine.engine?.link(name).replica
     guard let store, let access else { return false }
     let ids =
-      item.entry.link.map { [$0.key.owner, $0.key.member] } ?? [item.record].compactMap { $0 }
+      item.entry.link.map { [$0.key.owner, $0.key.member] }
+      ?? [item.record].compactMap { $0 } + referrers
     return correct(ids.compactMap { try? key(of: $0, in: access) }, at: store, &generator)
   }
 
