@@ -85,7 +85,7 @@ import Testing
       Call(
         DiscardQuarantine.name, ["id": unknown, "revision": "abcd"],
         error: "io.cairn.Sync.EntryNotFound"), Call(RetryQuarantine.name),
-      Call(AcceptHeld.name, ["name": "near"]),
+      Call(AcceptHeld.name, ["name": "near"]), Call(ListParked.name), Call(AbandonParked.name),
       Call(ApproveDeletions.name, near, error: "io.cairn.Sync.NotPossible"),
       Call(RevertAuthor.name, ["author": "me", "since": "2026-01-01T00:00:00.000Z"]),
       Call(GetSupportBundle.name, replies: 1_000), Call(DrainDaemon.name, ["timeout": 20]),
