@@ -48,8 +48,9 @@ check "which is a conflict" test -n "$conflict"
 
 check "a replica is added by command" cairnctl store add spare sqlite /mnt/nas/spare.sqlite --wait
 
-# What makes these needs a record that a rule refuses, or a clock that is ahead: tests of the daemon run them.
-left_out='quarantine show ID|quarantine discard ID|held accept --record ID'
+# What makes these needs a record that a rule refuses or that is lost, or a clock that is ahead: tests of the daemon run
+# them.
+left_out='quarantine show ID|quarantine discard ID|held accept --record ID|parked abandon ID'
 # typed PAGE: its blocks, a command a line, with names and values for what is written in capitals.
 typed() {
   awk '/^```/ { inside = !inside; next } inside' "$1" | sed -E "s/ ENTITY ID PROPERTY/ Package $record name/
