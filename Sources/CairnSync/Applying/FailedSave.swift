@@ -32,12 +32,17 @@ struct FailedSave {
     }
     // What is wrong with the store is no record's fault.
     if !isAboutObjects { throw error }
-    return .unknown(error.message)
+    let messages = errors.compactMap { $0 as? CoreDataError }.compactMap { item in
+      (item.userInfo[CoreDataErrorKey.object] as? ManagedObject).map {
+        message(of: item, about: $0)
+      }
+    }
+    return .unknown(messages.first ?? error.message)
   }
 
   /// What a record is refused for, which names the one to correct where that is another.
   private func message(
-    of error: CoreDataError, about object: ManagedObject, for id: RecordID
+    of error: CoreDataError, about object: ManagedObject, for id: RecordID? = nil
   ) -> String {
     guard let refused = applying.record(of: object), refused != id else { return error.message }
     return "\(error.message), of \(object.entity.name ?? "?") \(refused)"

@@ -274,8 +274,14 @@ extension SimulationRun {
     }
   }
 
-  /// Notes which references wait, and in which places their targets are known.
+  /// Notes what is refused, and which references wait, and in which places their targets are known.
   private func noteWaiting() {
+    for (name, access) in allPlaces() {
+      try? access.store.capabilities.sidecar?.visitEntries(of: .quarantine) { _, value in
+        let entry = try QuarantineEntry(decoding: value)
+        note("\(name) refuses: \(entry.message): \(entry.content)")
+      }
+    }
     for machine in machines {
       guard let engine = machine.engine else { continue }
       let places =

@@ -119,8 +119,7 @@ extension SimulationRun {
         isFound = true
         // What waited because of another record need not wait any more once that was given up.
         guard let item = await retry(found, machine, engine, &generator) else { continue }
-        let referrers = await referrers(of: item, engine)
-        if correct(item, referrers, machine, &generator) || item.record == nil { continue }
+        if correct(item, machine, &generator) || item.record == nil { continue }
         if case .impossible = item.discardEffect, let id = item.record {
           takePartsAway(of: id, item.id.store, machine, &generator)
         } else {
@@ -172,10 +171,9 @@ extension SimulationRun {
     return nil
   }
 
-  /// The records that wait for one that is refused, because of one of them perhaps.
-  private func referrers(of item: QuarantinedItem, _ engine: SyncEngine) async -> [RecordID] {
-    let page = try? await engine.parked(in: [item.id.store], limit: 10_000)
-    return page?.references.filter { $0.id.target == item.record }.map(\.id.owner) ?? []
+  /// The record of which the reason of a refusal tells, where that is another one.
+  private func refused(with item: QuarantinedItem) -> [RecordID] {
+    item.message.split(separator: " ").last.flatMap { RecordID(String($0)) }.map { [$0] } ?? []
   }
 
   /// Lets a program correct a record that its own store refuses as it is: to keep that would have all others refuse
@@ -183,8 +181,7 @@ extension SimulationRun {
   ///
   /// - Returns: Whether there is one.
   private func correct(
-    _ item: QuarantinedItem, _ referrers: [RecordID], _ machine: SimulatedMachine,
-    _ generator: inout SeededGenerator
+    _ item: QuarantinedItem, _ machine: SimulatedMachine, _ generator: inout SeededGenerator
   ) -> Bool {
     let isLocal = item.id.store == "local"
     let name = item.id.store
@@ -193,7 +190,7 @@ extension SimulationRun {
     guard let store, let access else { return false }
     let ids =
       item.entry.link.map { [$0.key.owner, $0.key.member] }
-      ?? [item.record].compactMap { $0 } + referrers
+      ?? [item.record].compactMap { $0 } + refused(with: item)
     return correct(ids.compactMap { try? key(of: $0, in: access) }, at: store, &generator)
   }
 
