@@ -47,7 +47,7 @@ extension SyncEngine {
   /// no wait up any more, in the stores of this group and in those that read from them; nor do others that come
   /// later. Should such a record come after all, what refers to it leads to it at once.
   ///
-  /// - Parameter targets: The records; nil for all that references wait for now.
+  /// - Parameter targets: The records; nil for all that references wait for.
   /// - Returns: How many references waited, each counted in every store in which it did.
   /// - Throws: ``SyncError``: `notAwaited` for a record that no reference waits for, `notAllowed` for one that has
   ///   arrived and waits in quarantine itself, in both cases before anything is done; `contention`. Replicas that are
@@ -61,7 +61,8 @@ extension SyncEngine {
       try group.read { member in
         found += try reading(member, in: known).references(from: nil, limit: .max)
       }
-      for target in targets ?? [] { try check(target, among: found) }
+      let waiting = Dictionary(grouping: found, by: \.id.target)
+      for target in targets ?? [] { try check(target, waiting[target] ?? []) }
       let gone = Set(found.lazy.filter { !$0.isQuarantined }.map(\.id.target))
       let chosen = targets.map(gone.intersection) ?? gone
       var count = 0
@@ -72,8 +73,7 @@ extension SyncEngine {
     return count
   }
 
-  private func check(_ target: RecordID, among found: [ParkedReference]) throws {
-    let waiting = found.filter { $0.id.target == target }
+  private func check(_ target: RecordID, _ waiting: [ParkedReference]) throws {
     if waiting.isEmpty {
       throw SyncError(
         .notAwaited,

@@ -58,27 +58,17 @@ struct ConflictListCommand: ParsableCommand {
     var parameters = ListConflicts.Parameters(
       name: store, since: since?.date, until: until?.date, entity: entity, record: record?.text,
       property: property, rules: rule.isEmpty ? nil : rule)
-    var left = limit
-    var count = 0
-    repeat {
-      parameters.limit = min(left, 500)
-      let page = try client.call(ListConflicts.self, parameters)
-      if shared.json {
-        try Output.json(page)
-      } else {
-        for (index, conflict) in page.conflicts.enumerated() {
-          if count + index > 0 { Output.line("") }
-          ConflictText.lines(conflict).forEach(Output.line)
-        }
-        Block.note(away: page.away, damaged: page.damaged)
-      }
-      count += page.conflicts.count
-      left -= page.conflicts.count
-      parameters.after = page.next
-    } while parameters.after != nil && left > 0
+    let list = PagedList<ListConflicts.Reply, JournaledConflictEntry>(
+      limit: limit, isJSON: shared.json, entries: \.conflicts, next: \.next,
+      lines: { ConflictText.lines($0) },
+      note: { Block.note(away: $0.away, damaged: $0.damaged) })
+    let (count, isMore) = try list.show {
+      parameters.limit = $0
+      parameters.after = $1
+      return try client.call(ListConflicts.self, parameters)
+    }
     if shared.json { return }
     if count == 0 { return Output.line("no conflicts") }
-    let isMore = parameters.after != nil
     Output.line("")
     Output.line(
       Readable.count(count, "conflict") + (isMore ? ", and more: --limit \(limit * 10)" : "")

@@ -27,24 +27,13 @@ struct ParkedListCommand: ParsableCommand {
 
   func run() throws {
     let client = try shared.connect()
-    var parameters = ListParked.Parameters(name: store)
-    var count = 0
-    repeat {
-      parameters.limit = min(limit - count, 500)
-      let page = try client.call(ListParked.self, parameters)
-      if shared.json {
-        try Output.json(page)
-      } else {
-        for (index, entry) in page.entries.enumerated() {
-          if count + index > 0 { Output.line("") }
-          Self.lines(entry).forEach(Output.line)
-        }
-        Block.note(away: page.away)
-      }
-      count += page.entries.count
-      parameters.after = page.next
-    } while parameters.after != nil && count < limit
-    if parameters.after != nil { Output.note("there is more: --limit \(limit * 10)") }
+    let list = PagedList<ListParked.Reply, ParkedEntry>(
+      limit: limit, isJSON: shared.json, entries: \.entries, next: \.next, lines: Self.lines,
+      note: { Block.note(away: $0.away) })
+    let (count, isMore) = try list.show {
+      try client.call(ListParked.self, .init(name: store, after: $1, limit: $0))
+    }
+    if isMore { Output.note("there is more: --limit \(limit * 10)") }
     if shared.json { return }
     if count == 0 { return Output.line("no reference waits") }
     Output.line("")
@@ -86,7 +75,7 @@ struct ParkedAbandonCommand: ParsableCommand {
     completion: .parked)
   var records: [EntryID] = []
 
-  @Flag(name: .long, help: "All that references wait for now.")
+  @Flag(name: .long, help: "All records that references wait for.")
   var all = false
 
   func validate() throws {

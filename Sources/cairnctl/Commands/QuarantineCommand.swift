@@ -212,24 +212,14 @@ enum QuarantineText {
     _ shared: SharedOptions, store: String?, reason: QuarantinedEntry.Reason?, limit: Int
   ) throws -> Int {
     let client = try shared.connect()
-    var parameters = ListQuarantine.Parameters(name: store, reason: reason)
-    var count = 0
-    repeat {
-      parameters.limit = min(limit - count, 500)
-      let page = try client.call(ListQuarantine.self, parameters)
-      if shared.json {
-        try Output.json(page)
-      } else {
-        for (index, entry) in page.entries.enumerated() {
-          if count + index > 0 { Output.line("") }
-          lines(entry).forEach(Output.line)
-        }
-        Block.note(away: page.away, damaged: page.damaged)
-      }
-      count += page.entries.count
-      parameters.after = page.next
-    } while parameters.after != nil && count < limit
-    if parameters.after != nil { Output.note("there is more: --limit \(limit * 10)") }
+    let list = PagedList<ListQuarantine.Reply, QuarantinedEntry>(
+      limit: limit, isJSON: shared.json, entries: \.entries, next: \.next, lines: lines,
+      note: { Block.note(away: $0.away, damaged: $0.damaged) })
+    let (count, isMore) = try list.show {
+      try client.call(
+        ListQuarantine.self, .init(name: store, reason: reason, after: $1, limit: $0))
+    }
+    if isMore { Output.note("there is more: --limit \(limit * 10)") }
     return count
   }
 
