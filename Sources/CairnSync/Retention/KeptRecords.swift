@@ -19,9 +19,12 @@ struct KeptRecords {
   func sendAgain() throws {
     guard let sidecar = access.store.capabilities.sidecar else { return }
     let position = try source.ledger().cursor(for: access.ledger().storeID).position
-    try pages(of: .records, in: sidecar) { page in
-      let ids = try page.map { try SyncKey.identity(RecordID.self, in: $0.key) }
-      try move(position, records: ids)
+    // Of records only what the other has read: what it has sent was deleted here, unless it was written since.
+    if position > 0 {
+      try pages(of: .records, in: sidecar) { page in
+        let ids = try page.map { try SyncKey.identity(RecordID.self, in: $0.key) }
+        try move(position, records: ids)
+      }
     }
     try pages(of: .links, in: sidecar) { page in
       try move(position, links: try page.map { try SyncKey.linkKey(from: $0.key) })
