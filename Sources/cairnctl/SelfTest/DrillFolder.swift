@@ -66,10 +66,24 @@ struct DrillFolder {
 
   func removeSocketFolder() { Self.remove(socketFolder) }
 
-  /// Stores that writers held a moment ago take their logs away as they close, which a removal under way
-  /// trips over.
+  /// How often the same is tried with stores that writers held a moment ago: they take their logs away
+  /// as they close, which trips what goes through their folder.
+  private static let attempts = 100
+
+  /// Copies a folder with all that is in it.
+  static func copy(_ path: String, to copy: String) throws {
+    for attempt in 1...attempts {
+      do {
+        return try FileManager.default.copyItem(atPath: path, toPath: copy)
+      } catch where attempt < attempts {
+        remove(copy)
+        Thread.sleep(forTimeInterval: 0.02)
+      }
+    }
+  }
+
   static func remove(_ path: String) {
-    for _ in 0..<100 {
+    for _ in 0..<attempts {
       try? FileManager.default.removeItem(atPath: path)
       guard FileManager.default.fileExists(atPath: path) else { return }
       Thread.sleep(forTimeInterval: 0.02)

@@ -28,10 +28,25 @@ extension DrillRun {
       writing.end()
       daemon.expectEnd()
       daemon.kill()
-      // The mount is gone with this program.
-      try? FileManager.default.copyItem(atPath: stores, toPath: "\(folder.path)/stores-after-cut")
+      _ = try? daemon.ends(within: 30)
+      let cause = keepStores(after: error)
       try? power.unmount()
-      throw error
+      throw cause
+    }
+  }
+
+  /// Copies the stores to where they outlive this program, with which their mount is gone.
+  ///
+  /// - Returns: The error, which also says so where they cannot be copied.
+  private func keepStores(after error: any Error) -> any Error {
+    let copy = "\(folder.path)/stores-after-cut"
+    do {
+      try DrillFolder.copy(stores, to: copy)
+      return error
+    } catch let obstacle {
+      return Broken(
+        text: describe(error) + "; the stores cannot be copied to \(copy): "
+          + obstacle.localizedDescription)
     }
   }
 

@@ -121,7 +121,10 @@ import Testing
     #expect(outcome.code == 1, "\(outcome.output)")
     #expect(report.failure != nil && report.powerCuts > 0)
     let kept = try #require(report.kept)
-    #expect(FileManager.default.fileExists(atPath: "\(kept)/stores-after-cut/local.sqlite"))
+    for name in ["local", "near", "far"] {
+      let path = "\(kept)/stores-after-cut/\(name).sqlite"
+      #expect(FileManager.default.fileExists(atPath: path), "\(report.failure ?? "no failure")")
+    }
   }
 
   @Test func aRowThatADaemonLosesIsFoundAndTheStoresAreKept() async throws {
