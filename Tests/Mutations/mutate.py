@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tries the wrong merges of mutations.txt, one at a time, on a copy of CairnSync: compiles it as the last
+"""Tries the wrong merges of mutations.txt, each on a copy of CairnSync: compiles it as the last
 build did, links the tests with it, and runs the test that is said to notice it, then the laws and all
 suites of sync with the simulation, until a test fails. Prints the rows of the table in README.md; fails
 when one survives, does not compile or has lost its place, or where another test noticed it than is said.
@@ -10,7 +10,7 @@ mutate.py [--check] [--sample N] [NAME-PART...]
   --check   only looks whether all places are there and the table is that of mutations.txt
   --sample  tries N of them, drawn by CAIRN_TEST_SEED
 """
-import argparse, json, os, pathlib, random, re, shutil, subprocess, sys, threading, time
+import argparse, concurrent.futures, json, os, pathlib, random, re, shutil, subprocess, sys, threading, time
 
 root = pathlib.Path(__file__).resolve().parents[2]
 build = root / ".build"
@@ -93,9 +93,8 @@ def run(arguments, **options):
                           stderr=subprocess.STDOUT, **options)
 
 
-def build_mutant(name, edits):
+def build_mutant(name, edits, scratch):
     sources = scratch / "CairnSync"
-    shutil.rmtree(scratch, ignore_errors=True)
     shutil.copytree(root / "Sources/CairnSync", sources)
     for edit in edits:
         matches = place(edit)
@@ -165,6 +164,14 @@ def caught_by(binary, mutation):
     return None, time.monotonic() - begun
 
 
+def tried(mutation, folder):
+    """What `caught_by` says of a mutation that is compiled in a folder of its own."""
+    try:
+        return caught_by(build_mutant(mutation.name, mutation.edits, folder), mutation)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def row(mutation, test):
     return f"| {mutation.name} | {mutation.rule} | {f'`{test}`' if test else 'nothing'} |"
 
@@ -200,11 +207,19 @@ def main():
         dice = random.Random(int(os.environ.get("CAIRN_TEST_SEED") or time.time_ns()))
         chosen = dice.sample(chosen, min(options.sample, len(chosen)))
     survivors, others = 0, 0
-    for mutation in chosen:
-        test, seconds = caught_by(build_mutant(mutation.name, mutation.edits), mutation)
-        print(f"{row(mutation, test)} {seconds:.0f} s", flush=True)
-        survivors += test is None
-        others += test is not None and mutation.test not in (None, test)
+    shutil.rmtree(scratch, ignore_errors=True)
+    # The module is compiled as a whole, on one core.
+    with concurrent.futures.ThreadPoolExecutor(min(2, os.cpu_count() or 1)) as pool:
+        trials = [pool.submit(tried, m, scratch / str(n)) for n, m in enumerate(chosen)]
+        try:
+            for mutation, trial in zip(chosen, trials):
+                test, seconds = trial.result()
+                print(f"{row(mutation, test)} {seconds:.0f} s", flush=True)
+                survivors += test is None
+                others += test is not None and mutation.test not in (None, test)
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
     shutil.rmtree(scratch, ignore_errors=True)
     if survivors or others:
         sys.exit(f"of {len(chosen)}, {survivors} survive and {others} are noticed by other tests than "

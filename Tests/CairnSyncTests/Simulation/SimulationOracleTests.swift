@@ -146,4 +146,27 @@ struct SimulationOracleTests {
       #expect(found.map { $0.prefix(21) } == ["invented: parent k1 is"].map { $0.prefix(21) })
     }
   }
+
+  /// A store has `v1` of `b`, and deletes the record; a migration there dropped the value before, unless told otherwise.
+  private func faultsOfDelete(isDropped: Bool = true) -> [String] {
+    var oracle = SimulationOracle()
+    var insertion = SimulationOracle.Draft()
+    let write = SimulationOracle.Write(
+      value: "v1", place: "item k1 value", record: "k1", store: "b", time: 1)
+    insertion.writes = [(write, nil)]
+    oracle.acknowledge(insertion, in: "b", at: 1)
+    if isDropped { oracle.drop(["v1"], from: "c") }
+    var deletion = SimulationOracle.Draft()
+    deletion.deletes = [.init(record: "k1", store: "c", time: 2, seen: [])]
+    oracle.acknowledge(deletion, in: "c", at: 2)
+    return oracle.faults(in: StorePicture(), journal: [])
+  }
+
+  @Test func whoDeletesWhatAMigrationHasTakenValuesOfDeletesThemToo() {
+    #expect(faultsOfDelete() == [])
+  }
+
+  @Test func aDeleteDoesNotTakeWhatItsStoreNeverHad() {
+    #expect(faultsOfDelete(isDropped: false).map { $0.prefix(14) } == ["lost write: v1"])
+  }
 }

@@ -22,7 +22,7 @@ struct SimulationOracle {
     let store: String
     let time: Int
     /// The values that the deleter saw.
-    let seen: Set<String>
+    var seen: Set<String>
     var isCertain = true
     /// Whether its store went back to before it.
     var isUndone = false
@@ -75,7 +75,10 @@ struct SimulationOracle {
       writes[write.value] = write
       if let saw { successors[saw, default: []].insert(write.value) }
     }
-    for delete in draft.deletes { deletes[delete.record, default: []].append(delete) }
+    for var delete in draft.deletes {
+      delete.seen.formUnion(dropped[store] ?? [])
+      deletes[delete.record, default: []].append(delete)
+    }
     for record in draft.inserted { inserted[record] = (store, true) }
     for record in draft.touched { touches[record, default: []].insert(store) }
     for (place, value) in draft.set {
@@ -131,6 +134,14 @@ struct SimulationOracle {
   /// not seen is no longer known there.
   mutating func forgetSight(of values: Set<String>) { seenByNobody.formUnion(values) }
   private var seenByNobody: Set<String> = []
+
+  /// A migration took values out of a store that had them.
+  ///
+  /// Who deletes a record there before they are back deletes them, too (README, open: 149000058).
+  mutating func drop(_ values: Set<String>, from store: String) {
+    dropped[store, default: []].formUnion(values)
+  }
+  private var dropped: [String: Set<String>] = [:]
 
   /// A program purged what another had written to a store before sync had read it.
   mutating func forget(_ draft: Draft, in store: String) {

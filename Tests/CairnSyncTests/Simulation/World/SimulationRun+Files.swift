@@ -69,7 +69,11 @@ extension SimulationRun {
       let kept = logged
       forget(store, since: unread.map(\.time).min() ?? number)
       logged = kept
+      let before = try? store.picture().values
       try store.narrow(part)
+      if let before, let after = try? store.picture().values {
+        oracle.drop(before.subtracting(after), from: store.name)
+      }
       count("dropped and back")
       note("\(store.name) goes to a version without \(part.rawValue), and back")
     case .write, .turns, .advance, .die, .interrupt, .start, .stop, .upgrade, .configure, .clock,
