@@ -111,6 +111,7 @@ final class ControlServer: Service {
     -> any Channel
   {
     try await ServerBootstrap(group: group)
+      .resting(afterFailuresOn: settings.path, logger)
       .childChannelOption(.allowRemoteHalfClosure, value: true)
       .childChannelOption(
         .writeBufferWaterMark, value: .init(low: 64 * 1024, high: 256 * 1024)

@@ -23,6 +23,7 @@ public enum DaemonEvent: String, Sendable, CaseIterable {
   case callRefused
   case callFailed
   case connectionDropped
+  case acceptFailed
   case probeOverdue
   case metricsUnavailable
   case storeUnavailable

@@ -33,8 +33,8 @@ extension DaemonEvent {
       .drained, .stateReported, .storeTaken:
       ofOperation
     case .started, .stopping, .stopped, .failed, .degraded, .recovered, .configurationInvalid,
-      .socketUnknown, .callRefused, .callFailed, .connectionDropped, .probeOverdue,
-      .metricsUnavailable:
+      .socketUnknown, .callRefused, .callFailed, .connectionDropped, .acceptFailed,
+      .probeOverdue, .metricsUnavailable:
       ofDaemon
     case .storeUnavailable, .storeAvailable, .storeAdded, .storeRemoved, .linkStopped,
       .replicaExpired, .replicaReturned, .replicaMadeAnew, .localStoreMade, .passesCompleted,
@@ -99,6 +99,15 @@ extension DaemonEvent {
         User @CAIRN_CLIENT_UID@ may not call, or holds too many connections. Reading needs the status \
         group, changing the admin group (control.statusGroup and control.adminGroup). The same user's \
         calls are noted once in five minutes.
+        """)
+    case .acceptFailed:
+      EventEntry(
+        "3e4905eb47d16f2bdcc7718ff0b54c2a", .error, "Cairn cannot take connections",
+        [.errorCode, .socket],
+        """
+        Who connects to @CAIRN_SOCKET@ waits: @CAIRN_ERROR_CODE@. Where files are too many, raise \
+        LimitNOFILE= of the unit; `ls /proc/PID/fd` shows what the daemon has open. It tries again each \
+        second, and syncs meanwhile what it has open. Noted once in five minutes.
         """)
     case .metricsUnavailable:
       EventEntry(

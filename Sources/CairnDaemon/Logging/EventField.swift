@@ -38,7 +38,7 @@ extension EventEntry {
       case .replica: "the name of the replica"
       case .requestId: "a number that the caller was shown"
       case .seconds: "the time that it covers"
-      case .socket: "the name of the socket"
+      case .socket: "the name or the file of the socket"
       case .state: "the state, as in `cairnctl status`"
       case .store: "`local`, or the name of the replica"
       case .transactions: "transactions of history"

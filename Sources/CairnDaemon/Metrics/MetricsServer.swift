@@ -27,7 +27,8 @@ struct MetricsServer: Service {
     for descriptor in passed {
       descriptor.waitForNothing()
       do {
-        channels.append(try await bootstrap(seats).withBoundSocket(descriptor.release()).get())
+        let server = bootstrap(seats, on: "the metrics socket")
+        channels.append(try await server.withBoundSocket(descriptor.release()).get())
       } catch { cannotListen(on: "a socket that was passed in", error) }
     }
     // With a socket unit for the same file there is nothing to be made.
@@ -37,13 +38,14 @@ struct MetricsServer: Service {
           path: path, mode: group == nil ? 0o600 : 0o660, group: group)
         file = listener
         channels.append(
-          try await bootstrap(seats).withBoundSocket(listener.descriptor.release()).get())
+          try await bootstrap(seats, on: path).withBoundSocket(listener.descriptor.release()).get())
       } catch { cannotListen(on: path, error) }
     }
     if let address = section.address {
       do {
         channels.append(
-          try await bootstrap(seats).bind(host: address.host, port: address.port).get())
+          try await bootstrap(seats, on: address.text)
+            .bind(host: address.host, port: address.port).get())
       } catch { cannotListen(on: address.text, error) }
     }
     let listening = channels
@@ -64,9 +66,10 @@ struct MetricsServer: Service {
       metadata: ["address": .string(place)])
   }
 
-  private func bootstrap(_ seats: Seats) -> ServerBootstrap {
+  private func bootstrap(_ seats: Seats, on place: String) -> ServerBootstrap {
     let answer = answer
     return ServerBootstrap(group: NIOSingletons.posixEventLoopGroup)
+      .resting(afterFailuresOn: place, logger)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .childChannelInitializer { channel in
         guard seats.take() else { return channel.close() }

@@ -75,7 +75,8 @@ struct DrillFolder {
     for attempt in 1...attempts {
       do {
         return try FileManager.default.copyItem(atPath: path, toPath: copy)
-      } catch where attempt < attempts {
+      } catch {
+        if attempt == attempts { throw error }
         remove(copy)
         Thread.sleep(forTimeInterval: 0.02)
       }

@@ -45,6 +45,33 @@ import Testing
     #expect(!daemon.logText.contains("event=callFailed"))
     #expect(await daemon.stop() == 0)
   }
+
+  /// The kernel reports a connection that waits again at once.
+  @Test func connectionsThatTheLimitOfFilesKeepsOutWaitAndCostNothing() async throws {
+    let folder = try TemporaryFolder()
+    let daemon = try Daemon(in: folder, Daemon.Setup(shell: "ulimit -n 64"))
+    try await daemon.start()
+    let socket = daemon.socket
+    var streams: [UnixStream] = []
+    for _ in 0..<80 { streams.append(try UnixStream(connectingTo: socket)) }
+    let isNoted = await eventually { daemon.logText.contains("event=acceptFailed") }
+    #expect(isNoted, "\(daemon.log(last: 5))")
+    #expect(daemon.logText.contains("raise the limit of open files"))
+    func ticks() throws -> Int {
+      let text = try String(contentsOfFile: "/proc/\(daemon.pid)/stat", encoding: .utf8)
+      let fields = text.split(separator: " ")
+      return (Int(fields[13]) ?? 0) + (Int(fields[14]) ?? 0)
+    }
+    let before = try ticks()
+    // What it spends meanwhile is counted.
+    try await Task.sleep(for: .seconds(4))
+    #expect(try ticks() - before < 100, "hundredths of a second in four seconds")
+    streams.removeAll()
+    let answers = await eventually { (try? daemon.status().state) == .serving }
+    #expect(answers)
+    #expect(await daemon.stop() == 0)
+  }
+
   /// Specification: operations.md 4, "message too big".
   @Test func messagesOfMoreThanOneMebibyteAreRefusedAndLeaveNothing() async throws {
     let daemon = try Daemon(in: TemporaryFolder())
