@@ -74,7 +74,7 @@ struct DeletionSurvey {
     guard try mayExceed(there) else { return nil }
     var pending = PendingDeletes()
     try visitChanges(there) { ids in
-      for (sequence, entity) in try deleted(ids) { pending.add(entity, at: sequence) }
+      for (stamp, entity) in try deleted(ids) { pending.add(entity, deletedBy: stamp) }
     }
     return try pending.plan(
       limit, of: destination, there, from: source.ledger().storeID, replica: replica, store: store)
@@ -89,7 +89,7 @@ struct DeletionSurvey {
     let floor = try here.retention().floor
     var pending = PendingDeletes()
     try reader.findForgotten { set in
-      for record in set.records { pending.add(record.entity, at: floor) }
+      for record in set.records { pending.add(record.entity, forgottenBefore: floor) }
     }
     return try pending.plan(
       limit, of: destination, there, from: here.storeID, replica: replica, store: store)
@@ -127,7 +127,7 @@ struct DeletionSurvey {
   /// Those that are deleted in the source and would be in the destination.
   ///
   /// Reads with ledgers of their own, which keep what they have read.
-  private func deleted(_ ids: [RecordID]) throws -> [(sequence: UInt64, entity: String)] {
+  private func deleted(_ ids: [RecordID]) throws -> [(stamp: Stamp, entity: String)] {
     let here = try source.ledger()
     try here.prefetch(records: ids)
     var gone: [(id: RecordID, entry: RecordEntry, deletion: Deletion)] = []
@@ -143,13 +143,13 @@ struct DeletionSurvey {
     if gone.isEmpty { return [] }
     let there = try destination.ledger()
     try there.prefetch(records: gone.map { $0.id })
-    var found: [(sequence: UInt64, entity: String)] = []
+    var found: [(stamp: Stamp, entity: String)] = []
     for item in gone {
       guard let other = try there.record(item.id), other.key != nil,
         filter?.names.contains(other.entity) ?? true,
         !survives(item.deletion, item.entry, other)
       else { continue }
-      found.append((item.entry.sequence, other.entity))
+      found.append((item.deletion.stamp, other.entity))
     }
     return found
   }

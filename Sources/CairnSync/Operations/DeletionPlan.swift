@@ -58,13 +58,13 @@ public struct DeletionPlan: Sendable, Hashable, Identifiable {
   public let entities: [PendingDeletion]
   /// Whether it was rejected.
   public let isRejected: Bool
-  /// The store that deleted them, and up to which place of its change order.
+  /// The store that they come from.
   let source: StoreID
-  let position: UInt64
+  let extent: DeletionExtent
 
   /// Another for every other plan.
   public var id: String {
-    ([source.description, String(position)] + entities.map { "\($0.entity)=\($0.deleted)" })
+    ([source.description, String(extent.mark)] + entities.map { "\($0.entity)=\($0.deleted)" })
       .joined(separator: " ")
   }
 
@@ -93,27 +93,57 @@ public struct DeletionPlan: Sendable, Hashable, Identifiable {
   }
 }
 
-/// What an operator said about the deletions of a source up to a place of its change order; kept in the
-/// store in which they are made, so that it outlives the daemon.
+/// Which deletes a plan is about, so that others are told from them.
+///
+/// By their stamps: their places in the source's change order move when a daemon that has taken them tells the source
+/// so.
+struct DeletionExtent: Hashable, Sendable {
+  /// By the store that deleted, the last of its deletes.
+  var stamps = SeenWrites()
+  /// The place of the source's change order before which it has forgotten deletes that are among them; 0 for none.
+  var forgotten: UInt64 = 0
+
+  mutating func formUnion(_ other: DeletionExtent) {
+    stamps.formUnion(other.stamps)
+    forgotten = max(forgotten, other.forgotten)
+  }
+
+  /// Whether all deletes of the other are among those of this one.
+  func covers(_ other: DeletionExtent) -> Bool {
+    other.forgotten <= forgotten
+      && other.stamps.readings.allSatisfy { stamps.covers(Stamp(clock: $0.value, store: $0.key)) }
+  }
+
+  /// Another number once a store has deleted more.
+  var mark: UInt64 {
+    stamps.readings.values.reduce(forgotten) { $0 &+ $1.bits }
+  }
+}
+
+/// What an operator said about the deletes that come from a source; kept in the store in which they are
+/// made, so that it outlives the daemon.
 struct DeletionVerdict: Hashable, Sendable {
-  var position: UInt64
+  var extent: DeletionExtent
   var isApproved: Bool
 
-  // Bytes: position 8 · 1 approved, 0 rejected
+  // Bytes: forgotten 8 · 1 approved, 0 rejected · stamps
   var encoded: Data {
     var writer = ByteWriter()
-    writer.fixed(position)
+    writer.fixed(extent.forgotten)
     writer.byte(isApproved ? 1 : 0)
+    writer.seen(extent.stamps)
     return writer.data
   }
-  init(position: UInt64, isApproved: Bool) {
-    self.position = position
+  init(extent: DeletionExtent, isApproved: Bool) {
+    self.extent = extent
     self.isApproved = isApproved
   }
   init(decoding data: Data) throws {
     var reader = ByteReader(data)
-    position = try reader.fixed()
+    extent = DeletionExtent(forgotten: try reader.fixed())
     isApproved = try reader.byte() == 1
+    // Earlier versions named a place alone, which says nothing of what was deleted by whom: the link asks once more.
+    if !reader.isAtEnd { extent.stamps = try reader.seen() }
   }
 }
 

@@ -32,8 +32,8 @@ struct IncomingDeletions {
     var pending = PendingDeletes()
     while let changes = try source.changes(after: cursor, of: stream, for: there.storeID) {
       for record in changes.set.records {
-        guard let entity = try deleted(record, there) else { continue }
-        pending.add(entity, at: changes.end.position)
+        guard let (stamp, entity) = try deleted(record, there) else { continue }
+        pending.add(entity, deletedBy: stamp)
       }
       cursor = changes.end
     }
@@ -43,8 +43,10 @@ struct IncomingDeletions {
     return (plan, cursor.position)
   }
 
-  /// The entity of a record that is there and would be deleted.
-  private func deleted(_ state: RecordState, _ there: Ledger) throws -> String? {
+  /// The delete and the entity of a record that is there and would be deleted.
+  private func deleted(
+    _ state: RecordState, _ there: Ledger
+  ) throws -> (stamp: Stamp, entity: String)? {
     guard state.survivor == nil, let deletion = state.deletion,
       let known = try there.record(state.id), known.key != nil
     else { return nil }
@@ -53,6 +55,7 @@ struct IncomingDeletions {
     let meant =
       state.registers.map(\.value.write.meant)
       + ([known.base].compactMap { $0 } + Array(known.writes.values)).map(\.meant)
-    return meant.contains { joined.isOutlived(by: $0, under: policy) } ? nil : known.entity
+    let isOutlived = meant.contains { joined.isOutlived(by: $0, under: policy) }
+    return isOutlived ? nil : (deletion.stamp, known.entity)
   }
 }

@@ -4,16 +4,22 @@
 struct PendingDeletes {
   private struct Entity {
     var count = 0
-    /// The last place of the source's change order at which any of it was deleted.
-    var position: UInt64 = 0
+    var extent = DeletionExtent()
   }
   private var entities: [String: Entity] = [:]
 
-  mutating func add(_ entity: String, at position: UInt64) {
-    var known = entities[entity, default: Entity()]
-    known.count += 1
-    known.position = max(known.position, position)
-    entities[entity] = known
+  /// Adds a record that was deleted.
+  mutating func add(_ entity: String, deletedBy stamp: Stamp) {
+    entities[entity, default: Entity()].count += 1
+    entities[entity]?.extent.stamps.insert(stamp)
+  }
+
+  /// Adds a record that the source has deleted and forgotten.
+  ///
+  /// - Parameter position: The place before which it has forgotten all deletes.
+  mutating func add(_ entity: String, forgottenBefore position: UInt64) {
+    entities[entity, default: Entity()].count += 1
+    entities[entity]?.extent.forgotten = position
   }
 
   /// - Parameters:
@@ -25,21 +31,21 @@ struct PendingDeletes {
     replica: String, store: String
   ) throws -> DeletionPlan? {
     var exceeding: [PendingDeletion] = []
-    var position: UInt64 = 0
+    var extent = DeletionExtent()
     for (entity, found) in entities.sorted(by: { $0.key < $1.key })
     where found.count > limit.harmless {
       let total = try destination.objectCount(of: entity)
       guard limit.isExceeded(deleting: found.count, of: total) else { continue }
       exceeding.append(PendingDeletion(entity: entity, deleted: found.count, total: total))
-      position = max(position, found.position)
+      extent.formUnion(found.extent)
     }
     if exceeding.isEmpty { return nil }
     let verdict = try there.value(SyncKey.verdict(source)).map(DeletionVerdict.init(decoding:))
     // What was deleted after the approval is not part of what was approved.
-    let isCovered = verdict.map { position <= $0.position } ?? false
+    let isCovered = verdict.map { $0.extent.covers(extent) } ?? false
     if isCovered, verdict?.isApproved == true { return nil }
     return DeletionPlan(
       replica: replica, store: store, entities: exceeding, isRejected: isCovered, source: source,
-      position: position)
+      extent: extent)
   }
 }

@@ -61,7 +61,7 @@ extension SyncEngine {
         plan.store == StoreReference.localName ? local : try group.member(named: name).access
       for _ in 0..<StoreAccess.attempts {
         let ledger = try access.ledger()
-        let verdict = DeletionVerdict(position: plan.position, isApproved: isApproved)
+        let verdict = DeletionVerdict(extent: plan.extent, isApproved: isApproved)
         ledger.put(SyncKey.verdict(plan.source), verdict.encoded)
         if try access.commit(ledger) { return }
       }

@@ -153,12 +153,36 @@ struct ApprovalTests {
     let ledger = try #require(link.replica).ledger()
     ledger.put(
       SyncKey.verdict(plan.source),
-      DeletionVerdict(position: plan.position, isApproved: true).encoded)
+      DeletionVerdict(extent: plan.extent, isApproved: true).encoded)
     #expect(try #require(link.replica).commit(ledger))
     try await second.close()
     let third = try await daemon(limit, items: 0)
     #expect(try count("Item", third) == 10)
     try await third.close()
+  }
+
+  /// The first to take the deletes tells the hub so, by which their places there may change.
+  @Test func anApprovalHoldsThoughAnotherDaemonHasTakenTheDeletesMeanwhile() async throws {
+    let limit = DeletionLimit(share: 0.5, smallest: 100)
+    let first = try await daemon(limit)
+    let second = try SyncEngineTests.Daemon("second", in: scratch) { $0.deletionLimit = limit }
+    let third = try SyncEngineTests.Daemon("third", in: scratch)
+    for other in [second, third] {
+      try other.engine.addReplica(ReplicaConfiguration(name: "nas", url: url))
+      try await other.engine.wait(timeout: .patience)
+    }
+    try delete(120, third)
+    try await third.engine.wait(timeout: .patience)
+    for other in [first, second] {
+      try other.engine.syncNow()
+      #expect(await refused(other)?.code == .awaitingApproval)
+    }
+    for other in [second, first] {
+      try await other.engine.approve("nas")
+      try await other.engine.wait(timeout: .patience)
+      #expect(try other.site.picture().count == 10)
+    }
+    for other in [first, second, third] { try await other.close() }
   }
 
   @Test func aPullThatWouldDeleteMuchInTheLocalStoreAsksToo() async throws {

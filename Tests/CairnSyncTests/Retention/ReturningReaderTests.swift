@@ -252,7 +252,7 @@ struct ReturningReaderTests {
       let ledger = try away.access.ledger()
       ledger.put(
         SyncKey.verdict(plan.source),
-        DeletionVerdict(position: plan.position, isApproved: isApproved).encoded)
+        DeletionVerdict(extent: plan.extent, isApproved: isApproved).encoded)
       #expect(try away.access.commit(ledger))
     }
     try decide(false)
