@@ -49,7 +49,7 @@ extension SyncSchema {
       defaultPolicy: DeleteConflictPolicy, policies: [String: DeleteConflictPolicy]
     ) {
       let columns = Self.columns(of: entity)
-      let names = ColumnNames(columns.map(\.name))
+      let names = ColumnNames(columns.map(\.name), defaults: Self.defaults(of: entity, columns))
       let sides = Self.linkSides(of: entity, links)
       self.entity = entity
       self.columns = columns
@@ -108,6 +108,19 @@ extension SyncSchema {
         else { return nil }
         return Column(name: content.name, slot: slot, relationship: nil)
       }
+    }
+
+    /// What a migration fills in, by column.
+    private static func defaults(
+      of entity: EntityDescription, _ columns: [Column]
+    ) -> [Int: WireValue] {
+      let values: [AttributeValue] = (entity.layout as EntityLayout).defaultValues
+      var found: [Int: WireValue] = [:]
+      for (place, column) in columns.enumerated() where column.relationship == nil {
+        let value = values[column.slot]
+        if !value.isNull { found[place] = RowReading.wireValue(value) }
+      }
+      return found
     }
 
     private static func linkSides(

@@ -39,8 +39,10 @@ struct RecordEntry: Hashable, Sendable {
       state.registers = Registers(columns: row.columns)
       for (place, name) in row.columns.names.enumerated() {
         guard let value = row.values[place], let write = write(of: name) else { continue }
-        // A row that shows something beside what waits was written since, past history perhaps.
-        state.registers.set(place, value == .null ? overlay[name] ?? value : value, write)
+        // A row that shows something beside what waits was written since, past history perhaps; a default is what a
+        // migration gave it along with the column.
+        let waiting = row.columns.isUnwritten(value, at: place) ? overlay[name] : nil
+        state.registers.set(place, waiting ?? value, write)
       }
     }
     for (name, value) in overlay where row?[name] == nil {

@@ -62,24 +62,29 @@ struct RowReading {
   private func wireValue(
     _ value: AttributeValue, unknown: (ManagedObjectID) -> Void
   ) throws -> WireValue {
+    if let attribute = Self.wireValue(value) { return attribute }
+    guard case .object(let target) = value, let id = try ledger.recordID(for: target) else {
+      if case .object(let target) = value { unknown(target) }
+      return .null
+    }
+    return .reference(id)
+  }
+
+  /// An attribute's value as all stores know it; nil for references.
+  static func wireValue(_ value: AttributeValue) -> WireValue? {
     switch value {
-    case .null: return .null
-    case .boolean(let flag): return .boolean(flag)
-    case .integer(let number): return .integer(number)
-    case .float(let number): return .float(number)
-    case .double(let number): return .double(number)
-    case .decimal(let number): return .decimal(number)
-    case .string(let text): return .string(text)
-    case .date(let date): return .date(date)
-    case .data(let data): return .data(data)
-    case .uuid(let uuid): return .uuid(uuid)
-    case .url(let url): return .url(url)
-    case .object(let target):
-      guard let id = try ledger.recordID(for: target) else {
-        unknown(target)
-        return .null
-      }
-      return .reference(id)
+    case .null: .null
+    case .boolean(let flag): .boolean(flag)
+    case .integer(let number): .integer(number)
+    case .float(let number): .float(number)
+    case .double(let number): .double(number)
+    case .decimal(let number): .decimal(number)
+    case .string(let text): .string(text)
+    case .date(let date): .date(date)
+    case .data(let data): .data(data)
+    case .uuid(let uuid): .uuid(uuid)
+    case .url(let url): .url(url)
+    case .object: nil
     }
   }
 

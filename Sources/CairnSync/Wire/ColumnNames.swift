@@ -5,17 +5,27 @@
 public final class ColumnNames: Sendable {
   public let names: [String]
   private let places: [String: Int]
+  /// What a migration fills in, of the columns that have a default.
+  private let defaults: [Int: WireValue]
 
   /// Those of an entity of which nothing is known.
   static let none = ColumnNames([])
 
-  public init(_ names: [String]) {
+  public convenience init(_ names: [String]) { self.init(names, defaults: [:]) }
+
+  init(_ names: [String], defaults: [Int: WireValue]) {
     self.names = names
+    self.defaults = defaults
     places = Dictionary(
       names.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
   }
 
   func place(of name: String) -> Int? { places[name] }
+
+  /// Whether a row that shows this value in a column may have been given it by no writer.
+  func isUnwritten(_ value: WireValue, at place: Int) -> Bool {
+    value == .null || defaults[place] == value
+  }
 
   func isSame(as other: ColumnNames) -> Bool { self === other || names == other.names }
 }

@@ -134,6 +134,37 @@ struct RollingUpgradeTests {
     try await upgraded.close()
   }
 
+  @Test(arguments: HubPlace.all)
+  func whatAnOlderDaemonKeptComesBeforeTheDefaultThatItsMigrationFillsIn(
+    _ place: HubPlace
+  ) async throws {
+    let hub = try hub(place)
+    let old = try daemon("old", .current, hub)
+    try old.site.write { _ = try old.site.insert("Leaf", ["key": "a"], in: $0) }
+    try await settle(old)
+    let new = try daemon("new", .muchNewer, hub)
+    try await settle(new, old)
+    try new.site.write { context in
+      try new.site.find("Leaf", "a", in: context)?.setValue("x", forKey: "extra")
+      _ = try new.site.insert("Leaf", ["key": "b", "extra": "y"], in: context)
+      _ = try new.site.insert("Leaf", ["key": "c"], in: context)
+    }
+    try await settle(new, old)
+    try await old.close()
+    let upgraded = try daemon("old", .muchNewer, hub)
+    try await settle(upgraded, new)
+    for daemon in [upgraded, new] {
+      let found = try daemon.site.write { context in
+        try daemon.site.all("Leaf", in: context).map {
+          "\($0.value(forKey: "key") ?? "-") \($0.value(forKey: "extra") ?? "-")"
+        }
+      }
+      #expect(found.sorted() == ["a x", "b y", "c "])
+    }
+    try await upgraded.close()
+    try await new.close()
+  }
+
   @Test(arguments: HubPlace.all) func whatAnOlderDaemonInsertsThereIsTheSameWriteOnceItIsUpgraded(
     _ place: HubPlace
   ) async throws {

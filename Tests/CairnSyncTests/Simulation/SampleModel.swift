@@ -117,7 +117,8 @@ enum SampleModel {
       stem, shoots,
     ]
     if version == .muchNewer {
-      leaf.properties.append(AttributeDescription(name: "extra", type: .string))
+      leaf.properties.append(
+        AttributeDescription(name: "extra", type: .string, isOptional: false, defaultValue: ""))
     }
     bloom.properties = [AttributeDescription(name: "petal", type: .string)]
     leaf.subentities = [bloom]

@@ -189,9 +189,11 @@ struct StorePicture: Equatable, Sendable {
       let key: String = row["ZKEY"] ?? "?"
       if leaves[key] != nil { faults.append("two leaves \(key)") }
       keys[row["Z_PK"]] = key
+      let extra: String? = columns.contains("ZEXTRA") ? row["ZEXTRA"] : nil
       let leaf = Leaf(
         kind: row["kind"] ?? "?", value: row["ZVALUE"], other: row["ZOTHER"], flag: row["ZFLAG"],
-        extra: columns.contains("ZEXTRA") ? row["ZEXTRA"] : nil, petal: row["ZPETAL"])
+        // No program writes the default.
+        extra: extra == "" ? nil : extra, petal: row["ZPETAL"])
       leaves[key] = leaf
       // All of these were written in one save.
       let number = leaf.other
