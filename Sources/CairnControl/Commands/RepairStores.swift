@@ -31,8 +31,9 @@ public enum RepairStores: ControlMethod {
     """,
     """
     # Make replicas equal to the local store where they differ although all is in step. prefer says
-    # whose value is taken where both have the same write with other values, local when left out;
-    # with dryRun nothing is changed. With the name local, rows of the local store that are gone past
+    # whose value is taken where both have the same write with other values; when left out, that of the
+    # store whose row is as it was saved, where checksums tell, else the local one's. The other goes into
+    # the journal. With dryRun nothing is changed. With the name local, rows of the local store that are gone past
     # history count as deleted, and nothing else is done. Needs more: a result for each replica follows its actions
     # and what remains, and an empty reply is the last. Role: control.
     method Repair(name: ?string, prefer: ?(local, replica), dryRun: ?bool) -> (
@@ -46,7 +47,7 @@ public enum RepairStores: ControlMethod {
   public struct Parameters: Codable, Sendable, Hashable {
     /// One replica, or `local`; all replicas when nil.
     public var name: String?
-    /// `local` when nil.
+    /// When nil, the store whose row is as it was saved, where checksums tell, else `local`.
     public var prefer: Preference?
     /// False when nil.
     public var dryRun: Bool?

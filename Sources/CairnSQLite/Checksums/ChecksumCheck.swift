@@ -162,10 +162,15 @@ struct ChecksumCheck {
       "\(uri) \(what).")
   }
 
-  // MARK: What is gone
+  // MARK: What is gone or changed
 
   /// By table, the keys of rows and links that were saved and are not stored any more.
-  func lostKeys() throws -> [(table: SummedTable, keys: [Int64])] {
+  func lostKeys() throws -> [(table: SummedTable, keys: [Int64])] { try keys(.lost) }
+
+  /// By table, the keys of rows and links that are not stored as they were saved.
+  func changedKeys() throws -> [(table: SummedTable, keys: [Int64])] { try keys(.changed) }
+
+  private func keys(_ wanted: Difference) throws -> [(table: SummedTable, keys: [Int64])] {
     guard try ChecksumTable.exists(connection) else { return [] }
     let tables = try ChecksumTable.tables(of: lookup.schema, connection)
     let news = try ChecksumTable(tables, connection, files: lookup.reader.files).news()
@@ -176,7 +181,7 @@ struct ChecksumCheck {
       let unknown = try table.root.map { try changedElsewhere($0, news) } ?? []
       var keys: [Int64] = []
       _ = try compare(table, columns: []) { key, difference, _ in
-        if difference == .lost, !unknown.contains(key) { keys.append(key) }
+        if difference == wanted, !unknown.contains(key) { keys.append(key) }
         return true
       }
       return (table, keys)

@@ -62,9 +62,15 @@ extension SQLiteStore {
 
   public var findings: [String] { state.withLock { $0.checksums?.findings ?? [] } }
 
-  public func lostRows() throws -> [ManagedObjectID] {
+  public func lostRows() throws -> [ManagedObjectID] { try rows { try $0.lostKeys() } }
+
+  public func changedRows() throws -> [ManagedObjectID] { try rows { try $0.changedKeys() } }
+
+  private func rows(
+    _ find: (ChecksumCheck) throws -> [(table: SummedTable, keys: [Int64])]
+  ) throws -> [ManagedObjectID] {
     try readConsistently { lookup in
-      try ChecksumCheck(lookup: lookup).lostKeys().flatMap { table, keys in
+      try find(ChecksumCheck(lookup: lookup)).flatMap { table, keys in
         table.root.map { root in keys.map { lookup.reader.objectID(root, key: $0) } } ?? []
       }
     }

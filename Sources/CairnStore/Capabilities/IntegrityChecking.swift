@@ -9,6 +9,10 @@ public protocol IntegrityChecking: AnyObject, Sendable {
   ///
   /// None by default, for stores that do not know.
   func lostRows() throws -> [ManagedObjectID]
+  /// The objects whose rows are not stored as they were saved, with no history that tells of it.
+  ///
+  /// None by default, for stores that do not know.
+  func changedRows() throws -> [ManagedObjectID]
   /// Takes rows and links that are gone for deleted: ``verifyIntegrity()`` names them no more.
   ///
   /// - Parameter objects: Of which rows; nil for all, and for all links.
@@ -21,6 +25,7 @@ public protocol IntegrityChecking: AnyObject, Sendable {
 
 extension IntegrityChecking {
   public func lostRows() throws -> [ManagedObjectID] { [] }
+  public func changedRows() throws -> [ManagedObjectID] { [] }
   public func acceptLostRows(of objects: [ManagedObjectID]?) throws {}
   public func restoreEntities(of objects: [ManagedObjectID]) throws {}
 }

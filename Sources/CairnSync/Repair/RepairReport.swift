@@ -1,5 +1,5 @@
 /// Whose value a repair takes where two stores have different ones of the same write: at least one of them
-/// was changed past history, and nothing tells which.
+/// was changed past history.
 public enum RepairPreference: String, Sendable, Hashable, CaseIterable {
   case local
   case replica

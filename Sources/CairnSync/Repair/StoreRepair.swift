@@ -7,7 +7,8 @@ import Foundation
 struct StoreRepair {
   let pass: SyncPass
   let direction: SyncDirection
-  let preference: RepairPreference
+  /// Nil for what ``IntactSide`` finds.
+  let preference: RepairPreference?
 
   private var local: StoreAccess { pass.local }
   private var replica: StoreAccess { pass.replica }
@@ -15,8 +16,12 @@ struct StoreRepair {
 
   /// What is to be done about differences.
   func plan(_ differences: [StoreDifference]) throws -> [RepairReport.Action] {
-    try differences.map {
-      try RepairRule.action(for: $0, preferring: preference, isVanished: isVanished)
+    let hasValues = differences.contains { [.value, .entity].contains($0.kind) }
+    let intact =
+      preference == nil && hasValues ? try IntactSide(local: local, replica: replica) : nil
+    return try differences.map { difference in
+      let side = preference ?? intact?.side(of: difference) ?? .local
+      return try RepairRule.action(for: difference, preferring: side, isVanished: isVanished)
     }
   }
 
@@ -31,7 +36,8 @@ struct StoreRepair {
   ///
   /// Each step is a commit of its own, and doing all of it again changes nothing.
   func perform(_ actions: [RepairReport.Action]) throws {
-    try EntityRepair(local: local, replica: replica, preference: preference).run(
+    try RepairJournal(local: local).note(actions)
+    try EntityRepair(local: local, replica: replica, preference: preference ?? .local).run(
       actions.filter { $0.difference.kind == .entity }.compactMap(\.difference.record))
     var formerKeys: [RepairPreference: FormerKeys] = [:]
     for side in [RepairPreference.local, .replica] {

@@ -9,11 +9,13 @@ extension SyncEngine {
   /// Everything is read first. Ending it in between loses nothing; what was done by then stays done.
   ///
   /// - Parameters:
-  ///   - preference: Whose value is taken where both stores have the same write with other values.
+  ///   - preference: Whose value is taken where both stores have the same write with other values; nil for that of
+  ///     the store whose row is as it was saved, where checksums tell, else the local one's. The other is in the
+  ///     local store's journal.
   ///   - isPlan: Whether only to tell what would be done.
   /// - Throws: ``SyncError``: why the stores cannot be compared, or written.
   public func repair(
-    name: String, preferring preference: RepairPreference = .local, isPlan: Bool = false,
+    name: String, preferring preference: RepairPreference? = nil, isPlan: Bool = false,
     timeout: Duration? = nil
   ) async throws -> RepairReport {
     let link = try self.link(name)

@@ -7,8 +7,9 @@ struct RepairCommand: ParsableCommand {
     commandName: "repair", abstract: "Make replicas equal to the local store where they differ.",
     discussion: """
       For what verify finds in stores that are in step: rows that a program added or took away without \
-      history, values that it changed with SQL of its own. Where nothing tells which side is right, the \
-      local store's value is taken, or with --prefer replica the replica's. A row that is gone is made again from \
+      history, values that it changed with SQL of its own. A row that checksums show not to \
+      be as it was saved gets the other store's value; where nothing tells which side is right, the local store's \
+      value is taken. --prefer decides otherwise, and `cairnctl conflicts` lists what was replaced. A row that is gone is made again from \
       the other store; `cairnctl repair local` takes those that are gone from the local store for deleted instead.
       """)
 
@@ -17,7 +18,7 @@ struct RepairCommand: ParsableCommand {
   @Argument(help: "One replica, or local; all replicas when left out.", completion: .stores)
   var name: String?
 
-  @Option(name: .long, help: "Whose value is taken where nothing tells: local or replica.")
+  @Option(name: .long, help: "Whose value is taken, whatever checksums tell: local or replica.")
   var prefer: RepairStores.Preference?
 
   @Flag(name: .long, help: "Only show what would be done.")

@@ -136,7 +136,8 @@ extension HandlerTable {
     let report: RepairReport
     do {
       report = try await group.engine.repair(
-        name: name, preferring: parameters.prefer == .replica ? .replica : .local,
+        name: name,
+        preferring: parameters.prefer.map { $0 == .replica ? .replica : .local },
         isPlan: parameters.dryRun ?? false, timeout: .seconds(300))
     } catch let error as SyncError {
       let problem = StatusProblem(code: error.code.rawValue, message: error.message)
