@@ -16,15 +16,19 @@ extension PostgreSQLStore: CommitWatching {
     }
     let pool = state.pool
     let content = state.content
-    let watch = try CommitListening(
-      channel: CommitListening.channel(of: place.schema), ownPayload: announcing,
-      connect: { try pool.separateConnection() },
-      newest: {
-        try pool.withConnection {
-          try PostgreSQLHistoryReading(content: content, connection: $0).ends().last
-        }
-      }, onCommit: onCommit)
-    replaceWatch(watch)
+    do {
+      let watch = try CommitListening(
+        channel: CommitListening.channel(of: place.schema), ownPayload: announcing,
+        connect: { try pool.separateConnection() },
+        newest: {
+          try pool.withConnection {
+            try PostgreSQLHistoryReading(content: content, connection: $0).ends().last
+          }
+        }, onCommit: onCommit)
+      replaceWatch(watch)
+    } catch let failure as PostgreSQLFailure {
+      throw located(failure.error("watch", place.description))
+    }
   }
 
   package func stopWatchingCommits() { replaceWatch(nil) }

@@ -335,6 +335,7 @@ struct StoreComparison {
       let write = PropertyWrite(stamp: register.write.stamp)
       var value = register.value
       if let target = value.reference { value = .reference(try ledger.resolve(target)) }
+      if case .decimal(let number) = value { value = .decimal(number.keptBySQLite) }
       state.registers[name] = Register(value: value, write: write)
     }
     return state
