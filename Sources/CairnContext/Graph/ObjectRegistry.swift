@@ -18,6 +18,8 @@ final class ObjectRegistry: @unchecked Sendable {
     var predecessors: [ObjectIDRef: ManagedObjectID] = [:]
     /// Whether some child context may still use the temporary IDs of saved objects.
     var hasChildren = false
+    /// Whether an object outside of the context may still lead to new ones by their temporary IDs.
+    var hasDrafts = false
     /// Rows that objects gave up on being freed; released in the row cache in batches.
     var abandonedRows: [ManagedObjectID] = []
   }
@@ -257,9 +259,15 @@ final class ObjectRegistry: @unchecked Sendable {
   /// From now on the temporary IDs of saved objects are remembered.
   func expectChildren() { state.withLock { $0.hasChildren = true } }
 
-  /// After a save only children can ask for temporary IDs.
+  /// From now on it is remembered which IDs new objects got: an object that is put into the context later may lead to
+  /// them.
+  func expectDrafts() { state.withLock { $0.hasDrafts = true } }
+
+  /// After a save only children and drafts can ask for temporary IDs.
   func forgetTemporaryIDs() {
-    state.withLock { if !$0.hasChildren { $0.successors = SuccessorTable() } }
+    state.withLock {
+      if !$0.hasChildren, !$0.hasDrafts { $0.successors = SuccessorTable() }
+    }
   }
 
   /// Forgets everything.
@@ -267,8 +275,8 @@ final class ObjectRegistry: @unchecked Sendable {
     state.withLock { state in
       var new = State()
       new.abandonedRows = state.abandonedRows
-      new.hasChildren = state.hasChildren
-      if state.hasChildren {
+      (new.hasChildren, new.hasDrafts) = (state.hasChildren, state.hasDrafts)
+      if state.hasChildren || state.hasDrafts {
         (new.successors, new.predecessors) = (state.successors, state.predecessors)
       }
       state = new

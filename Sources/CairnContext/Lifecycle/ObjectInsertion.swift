@@ -20,16 +20,30 @@ struct ObjectInsertion {
       if object.isDeleted { resurrect(object) }
       return
     }
+    let wasDraft = object.slots != nil
     if object.slots == nil || object.snapshot != nil || !object.toManyValues.isEmpty {
       object.becomeNew()
     }
     object.registry = context.registry
     context.registry.add(object)
+    if wasDraft { joinReferences(of: object) }
     if context.retainsRegisteredObjects { context.registry.retained.insert(ObjectRef(object)) }
     context.pending.mark(object, as: .inserted)
     note(object)
     context.scheduleProcessing()
     object.awakeFromInsert()
+  }
+
+  /// What an object came to refer to outside of the context may have been saved since, under another ID.
+  private func joinReferences(of object: ManagedObject) {
+    // Other drafts may lead to this one.
+    context.registry.expectDrafts()
+    guard let slots = object.slots else { return }
+    for slot in object.layout.toOneSlots {
+      if case .object(let id) = slots[slot], id.isTemporaryID {
+        slots[slot] = .object(context.currentID(id))
+      }
+    }
   }
 
   private func note(_ object: ManagedObject) {

@@ -32,11 +32,15 @@ enum RelationshipChecks {
     {
       refuse(destination, for: relationship)
     }
-    if let a = object.registry, let b = destination.registry, a !== b {
+    switch (object.registry, destination.registry) {
+    case (let a?, let b?):
+      if a === b { return }
       // Two contexts of one program mixed up; data has no part in it.
       fatalError(
         "Illegal attempt to establish a relationship '\(relationship.name)' between objects in "
           + "different contexts.")
+    case (let registry?, nil), (nil, let registry?): registry.expectDrafts()
+    case (nil, nil): break
     }
   }
 }

@@ -19,6 +19,28 @@ import Testing
     return words.joined(separator: " ")
   }
 
+  /// An edit screen's draft, which is put into the context when the user is done.
+  @Test(arguments: [true, false])
+  func anObjectThatIsInsertedLaterLeadsToWhatWasSavedMeanwhile(isSetFromTheDraft: Bool) throws {
+    try Stack().use { context in
+      let entity = try #require(EntityDescription.entity(forEntityName: "Book", in: context))
+      let author = EntityDescription.insertNewObject(forEntityName: "Author", into: context)
+      let book = ManagedObject(entity: entity, insertInto: nil)
+      if isSetFromTheDraft {
+        book.setValue(author, forKey: "author")
+      } else {
+        author.mutableSetValue(forKey: "books").add(book)
+      }
+      try context.save()
+      context.insert(book)
+      #expect(book.value(forKey: "author") as? ManagedObject === author)
+      try context.save()
+      for object in [book, author] { context.refresh(object, mergeChanges: false) }
+      #expect(book.value(forKey: "author") as? ManagedObject === author)
+      #expect(author.value(forKey: "books") as? Set<ManagedObject> == [book])
+    }
+  }
+
   @Test func anObjectGoesThroughItsStates() throws {
     try Stack().use { context in
       let entity = try #require(EntityDescription.entity(forEntityName: "Book", in: context))
