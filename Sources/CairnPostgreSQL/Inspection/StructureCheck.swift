@@ -30,7 +30,7 @@ struct StructureCheck {
     let missing = columns(results[0])
     // The names are read from a table that may be missing.
     if !missing.isEmpty { return (missing, false) }
-    return (try indexes(results[1]) + names() + entities(), true)
+    return (try indexes(results[1]) + names() + entities() + triggers(), true)
   }
 
   private func columns(_ rows: PostgreSQLRows) -> [String] {
@@ -82,6 +82,14 @@ struct StructureCheck {
       if known == column ?? table { return nil }
       return
         "\(BookkeepingTables.names) does not say what \(column.map { "the column \($0) of " } ?? "")\(table) is for."
+    }
+  }
+
+  private func triggers() throws -> [String] {
+    let rows = try connection.run(StoreFunctions.idle(in: schema.name))
+    return (0..<rows.count).compactMap { rows.text($0, 0) }.map {
+      "A trigger that calls \($0) is missing or disabled, so that what other programs write is not taken up; "
+        + "opening the store makes it anew."
     }
   }
 

@@ -28,17 +28,30 @@ enum StoreFunctions {
     """
   }
 
-  /// Counts the functions of triggers that are older, or of a schema that was renamed.
+  /// Counts the functions of triggers that are older, or of a schema that was renamed, or that no trigger calls because
+  /// another program has dropped or disabled it.
   static func countOfStale(in schema: SchemaName) -> String {
-    "(SELECT count(*) FROM pg_catalog.pg_proc p "
-      + "JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace "
+    "(SELECT count(*) \(ofTriggers(in: schema)) "
+      + "AND (strpos(p.prosrc, \(SQLText.literal(condition(schema)))) = 0 "
+      + "OR substring(p.prosrc, 'THEN -- ([0-9]+)')::integer < \(version) OR \(isIdle)))"
+  }
+
+  /// Names the functions of triggers that are dropped or disabled.
+  static func idle(in schema: SchemaName) -> String {
+    "SELECT p.proname \(ofTriggers(in: schema)) AND \(isIdle) ORDER BY 1"
+  }
+
+  private static func ofTriggers(in schema: SchemaName) -> String {
+    "FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace "
       + "WHERE n.nspname = \(SQLText.literal(schema.text)) "
       + "AND (starts_with(p.proname, \(SQLText.literal(SQLCapture.prefix))) "
       + "OR starts_with(p.proname, \(SQLText.literal(DerivedTriggers.prefix)))) "
-      + "AND p.prorettype = 'pg_catalog.trigger'::regtype "
-      + "AND (strpos(p.prosrc, \(SQLText.literal(condition(schema)))) = 0 "
-      + "OR substring(p.prosrc, 'THEN -- ([0-9]+)')::integer < \(version)))"
+      + "AND p.prorettype = 'pg_catalog.trigger'::regtype"
   }
+
+  private static let isIdle =
+    "(SELECT bool_and(t.tgenabled IN ('O', 'A')) FROM pg_catalog.pg_trigger t "
+    + "WHERE t.tgfoid = p.oid) IS NOT TRUE"
 
   /// Drops functions, and the triggers that call them.
   static func removal(of prefix: String, from schema: SchemaName) -> String {

@@ -248,6 +248,24 @@ import Testing
     #expect(try told(live) == ["insert Shelf 1"])
   }
 
+  @Test func triggersThatAnAdministratorTookAwayAreNamedAndMadeAnew() throws {
+    let model = try DerivedAttributeTests.model()
+    let store = try words.openRecording(model: model, capturing: true)
+    #expect(try store.verifyIntegrity() == [])
+    try words.sql("DROP TRIGGER cairn_update ON @shelf", on: other)
+    try words.sql("ALTER TABLE @book DISABLE TRIGGER USER", on: other)
+    let findings = try store.verifyIntegrity()
+    #expect(
+      findings.count > 1 && findings.allSatisfy { $0.contains("is missing or disabled") },
+      "\(findings)")
+    try store.close()
+    let opened = try words.openRecording(model: model, capturing: true)
+    #expect(try opened.verifyIntegrity() == [])
+    try words.sql("INSERT INTO @shelf (place) VALUES ('north')", on: other)
+    try words.sql("UPDATE @shelf SET place = 'south'", on: other)
+    #expect(try told(opened) == ["insert Shelf 1", "update Shelf 1 place"])
+  }
+
   @Test func triggersOfAnOlderVersionAreMadeAnew() throws {
     let model = try DerivedAttributeTests.model()
     try words.openRecording(model: model, capturing: true).close()
