@@ -32,16 +32,17 @@ public struct RecordSave {
           try RecordWriting(entity: object.entity).apply(
             update.values, to: object, resolve: resolver(inserted.labels, context))
         }
-        for delete in parameters.deletes ?? [] {
-          context.delete(try object(delete.entity, delete.id, in: context))
-        }
+        // All are looked up first: one may take another along, or be named twice.
+        let deleted = Set(
+          try (parameters.deletes ?? []).map { try object($0.entity, $0.id, in: context) })
+        for object in deleted { context.delete(object) }
         try context.save()
         // It is saved: whatever keeps the records from being named now is no failure of that.
         let ids = inserted.objects.map(\.objectID)
         let names = try? naming.names(of: ids)
         return SaveRecords.Reply(
           inserted: names ?? ids.map { $0.uriRepresentation().absoluteString },
-          updated: parameters.updates?.count ?? 0, deleted: parameters.deletes?.count ?? 0)
+          updated: parameters.updates?.count ?? 0, deleted: deleted.count)
       } catch {
         context.rollback()
         if let error = error as? CoreDataError,

@@ -95,6 +95,9 @@ struct RecordWriting {
     } catch let error as RecordCodingError {
       throw invalid(name, error.reason)
     }
+    if value.isNaN {
+      throw invalid(name, "NaN cannot be stored: SQLite keeps nothing in its place; leave it out")
+    }
     if !object.storedValue(at: slot).isSameStoredValue(as: value) {
       object.setStoredValue(value, at: slot)
     }
@@ -121,7 +124,18 @@ struct RecordWriting {
     }
   }
 
+  /// The error for a member that is wrong.
   func invalid(_ property: String, _ reason: String) -> ControlError {
     .invalidValue(entity: entity.name ?? "", property: property, reason: reason)
+  }
+}
+
+extension AttributeValue {
+  fileprivate var isNaN: Bool {
+    switch self {
+    case .double(let number): number.isNaN
+    case .float(let number): number.isNaN
+    default: false
+    }
   }
 }

@@ -120,7 +120,7 @@ public enum VerifyStores: ControlMethod {
       case value
       /// The record is of another entity.
       case entity
-      /// The file itself is damaged.
+      /// The local file itself is damaged, or what is in the tables of a hub is not as it must be.
       case damage
     }
 

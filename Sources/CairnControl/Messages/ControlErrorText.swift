@@ -83,6 +83,8 @@ extension ControlError: CustomStringConvertible {
       "stop cairnd and move its file away with all that is beside it: a new one is filled from here"
     case .storeUnavailable(_, "records-held", _):
       "`cairnctl status` says what waits, and which command helps"
+    case .storeUnavailable(let name, "awaiting-approval", _):
+      "`cairnctl plan` shows it; `cairnctl approve \(name)` lets it pass"
     case .storeUnavailable(_, let code, _):
       TroubleHint.text(code) ?? "the daemon keeps trying; `cairnctl status` shows when next"
     case .historyNotThere(let name, _, let oldest):

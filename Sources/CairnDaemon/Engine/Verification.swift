@@ -60,16 +60,30 @@ struct Verification: Sendable {
   private struct Comparison: Sendable {
     let replica: String
     let result: Result<VerifyReport, any Error>
+    /// What is wrong in the tables of a hub, where that was looked at.
+    let damage: [String]
 
     init(of replica: String, by engine: SyncEngine, _ level: VerifyLevel) async {
       self.replica = replica
       do {
         let report = try await engine.verify(
           name: replica, level: level, timeout: .seconds(300))
+        damage = report.level == .full ? try await Self.damage(ofHub: replica, engine) : []
         result = .success(report)
       } catch {
-        result = .failure(error)
+        (result, damage) = (.failure(error), [])
       }
+    }
+
+    /// What other programs did to the tables of a hub that no record shows.
+    ///
+    /// Rows of no entity, values that are not what they are derived from, triggers and indexes that are gone. Of a file a
+    /// comparison has read all there is.
+    private static func damage(ofHub name: String, _ engine: SyncEngine) async throws -> [String] {
+      guard let store = try engine.openStore(ofReplica: name)?.store,
+        store.url?.isFileURL != true, let integrity = store.capabilities.integrity
+      else { return [] }
+      return try await Blocking.run { try integrity.verifyIntegrity() }
     }
   }
 
@@ -80,12 +94,17 @@ struct Verification: Sendable {
     let replica = comparison.replica
     switch comparison.result {
     case .success(let found):
-      group.figures.checked(replica, found: found.differences.count)
+      let count = found.differences.count + comparison.damage.count
+      group.figures.checked(replica, found: count)
       for difference in found.differences {
         try await report(VerifyStores.Reply(difference: difference.onWire(store: replica)))
       }
+      for finding in comparison.damage {
+        try await report(
+          VerifyStores.Reply(difference: .init(store: replica, kind: .damage, detail: finding)))
+      }
       return VerifyStores.StoreSummary(
-        store: replica, records: found.records, differences: found.differences.count,
+        store: replica, records: found.records, differences: count,
         leftOut: found.leftOut > 0 ? found.leftOut : nil,
         level: found.level == .quick ? .quick : .full)
     case .failure(let error as CoreDataError) where error.storePath == group.local.url?.path:

@@ -29,6 +29,8 @@ struct VerifyCommand: ParsableCommand {
     if shared.timeout == nil { client.timeout = .seconds(3600) }
     let bar = ProgressBar(isShown: !shared.json && ProgressBar.canBeSeen)
     var summary: VerifyStores.Summary?
+    /// Whether a repair may help: what is wrong with the tables of a hub it leaves.
+    var hasDifferences = false
     try client.stream(VerifyStores.self, VerifyStores.Parameters(name: name, level: level)) {
       reply in
       if shared.json { try Output.json(reply) }
@@ -36,9 +38,12 @@ struct VerifyCommand: ParsableCommand {
         let fraction = progress.total.map { $0 == 0 ? 1 : Double(progress.done) / Double($0) }
         bar.show(fraction, "\(progress.store) \(progress.entity)")
       }
-      if let difference = reply.difference, !shared.json {
-        bar.clear()
-        Output.line(VerifyText.line(difference))
+      if let difference = reply.difference {
+        if difference.kind != .damage { hasDifferences = true }
+        if !shared.json {
+          bar.clear()
+          Output.line(VerifyText.line(difference))
+        }
       }
       if let store = reply.store, !shared.json {
         bar.clear()
@@ -64,7 +69,9 @@ struct VerifyCommand: ParsableCommand {
         ? "the local store is damaged" : "not equal: \(unequal.joined(separator: ", "))",
       hint: unequal.contains("local")
         ? "`cairnctl status` shows how to go on; `cairnctl restore BACKUP` goes back to a backup"
-        : "`cairnctl repair --dry-run` shows what would make them equal")
+        : hasDifferences
+          ? "`cairnctl repair --dry-run` shows what would make them equal"
+          : "another program has changed the tables of the hub: its administrator puts them right")
   }
 
   /// The result of one store.

@@ -51,6 +51,23 @@ import Testing
     for daemon in daemons { #expect(await daemon.stop() == 0) }
   }
 
+  @Test func aFullVerificationNamesWhatNoRecordShows() async throws {
+    let hub = try HubDaemons()
+    let daemon = try hub.make("a")
+    try await daemon.start()
+    #expect(try await daemon.ctl("insert", "Section", "name=s").code == 0)
+    #expect(try await daemon.ctl("wait", "--timeout", "60").code == 0)
+    #expect(try await daemon.ctl("verify", "hub").code == 0)
+    _ = try hub.sql("UPDATE @section SET cairn_version = 0")
+    let verified = try await daemon.ctl("verify", "hub", "--level", "full")
+    #expect(verified.code == 1, "\(verified.output)")
+    #expect(verified.output.contains("has the version 0"), "\(verified.output)")
+    #expect(verified.errors.contains("its administrator puts them right"), "\(verified.errors)")
+    _ = try hub.sql("UPDATE @section SET cairn_version = 1")
+    #expect(try await daemon.ctl("verify", "hub", "--level", "full").code == 0)
+    #expect(await daemon.stop() == 0)
+  }
+
   @Test(.timeLimit(.minutes(10)))
   func daemonsAndServerAreKilledAtRandomAndNothingAnsweredIsLost() async throws {
     let server = try PostgreSQLServer()
