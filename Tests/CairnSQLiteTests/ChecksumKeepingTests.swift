@@ -231,4 +231,19 @@ import Testing
     #expect(try noted.read() == progress(fixture.store).commits)
     #expect(AcknowledgedCommits(store: fixture.url.path, identifier: "another").read() == 0)
   }
+
+  /// Whatever a process lets others do with the files that it makes.
+  @Test func theNoteIsForThoseWhoMayWriteTheStore() throws {
+    let fixture = try StoreFixture(options: options)
+    try fixture.insert(projects(1, fixture))
+    let files = FileManager.default
+    let note = AcknowledgedCommits.path(besides: fixture.url.path)
+    for mode in [0o600, 0o640, 0o664] {
+      try files.removeItem(atPath: note)
+      try files.setAttributes([.posixPermissions: mode], ofItemAtPath: fixture.url.path)
+      AcknowledgedCommits(store: fixture.url.path, identifier: "any").write(1)
+      let made = try files.attributesOfItem(atPath: note)[.posixPermissions] as? Int
+      #expect(made == mode)
+    }
+  }
 }

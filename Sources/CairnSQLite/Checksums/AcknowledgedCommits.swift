@@ -14,10 +14,12 @@ final class AcknowledgedCommits: Sendable {
   static func path(besides store: String) -> String { store + "-cairn" }
 
   private let path: String
+  private let store: String
   private let storeID: String
   private let handle = Mutex<FileHandle?>(nil)
 
   init(store path: String, identifier: String) {
+    store = path
     self.path = Self.path(besides: path)
     storeID = identifier
   }
@@ -44,14 +46,20 @@ final class AcknowledgedCommits: Sendable {
     contents.withUnsafeBytes { contents in
       handle.withLock { handle in
         if handle == nil {
-          if !FileManager.default.fileExists(atPath: path) {
-            _ = FileManager.default.createFile(atPath: path, contents: nil)
-          }
+          if !FileManager.default.fileExists(atPath: path) { make() }
           handle = FileHandle(forUpdatingAtPath: path)
         }
         if let handle { _ = PositionedWrite.put(contents, at: 0, in: handle.fileDescriptor) }
       }
     }
+  }
+
+  /// Makes the file for those who may write the store, as SQLite makes its log.
+  private func make() {
+    let attributes = try? FileManager.default.attributesOfItem(atPath: store)
+    let mode = attributes?[.posixPermissions] as? NSNumber ?? 0o600
+    _ = FileManager.default.createFile(
+      atPath: path, contents: nil, attributes: [.posixPermissions: mode])
   }
 
   /// Belongs to this store and to this number.
