@@ -38,7 +38,8 @@ struct ObjectInsertion {
   private func joinReferences(of object: ManagedObject) {
     // Other drafts may lead to this one.
     context.registry.expectDrafts()
-    guard let slots = object.slots else { return }
+    // Values that a row shares were saved, and lead to permanent IDs.
+    guard object.flags.contains(.ownsSlots), let slots = object.slots else { return }
     for slot in object.layout.toOneSlots {
       if case .object(let id) = slots[slot], id.isTemporaryID {
         slots[slot] = .object(context.currentID(id))

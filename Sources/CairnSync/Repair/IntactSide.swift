@@ -22,9 +22,9 @@ struct IntactSide {
     return Set(try rows.compactMap { try ledger.recordID(for: $0) })
   }
 
-  /// Nil where both are as they were saved, or neither.
+  /// Nil where both are as they were saved, or neither; and for what is no value.
   func side(of difference: StoreDifference) -> RepairPreference? {
-    guard let id = difference.record else { return nil }
+    guard difference.kind == .value, let id = difference.record else { return nil }
     switch (changedHere.contains(id), changedThere.contains(id)) {
     case (true, false): return .replica
     case (false, true): return .local

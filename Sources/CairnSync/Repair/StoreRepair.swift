@@ -16,7 +16,7 @@ struct StoreRepair {
 
   /// What is to be done about differences.
   func plan(_ differences: [StoreDifference]) throws -> [RepairReport.Action] {
-    let hasValues = differences.contains { [.value, .entity].contains($0.kind) }
+    let hasValues = differences.contains { $0.kind == .value }
     let intact =
       preference == nil && hasValues ? try IntactSide(local: local, replica: replica) : nil
     return try differences.map { difference in
