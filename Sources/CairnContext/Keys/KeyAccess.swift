@@ -21,8 +21,16 @@ struct KeyAccess {
 
   // MARK: Reading
 
+  /// What the class answers for the key where it has an accessor of its own, and what the model's property has otherwise.
   func value(forKey key: String) -> Any? {
-    if let accessor = type(of: object).keyAccessors[key] { return accessor.value(in: object) }
+    if let accessor = type(of: object).keyAccessors[key] ?? classReader(of: key) {
+      return accessor.value(in: object)
+    }
+    return modelValue(forKey: key)
+  }
+
+  /// What the object holds for the key, whatever accessor its class has: `@NSManaged` properties and stores ask for this.
+  func modelValue(forKey key: String) -> Any? {
     object.willAccessValue(forKey: key)
     defer { object.didAccessValue(forKey: key) }
     if let slot = object.layout.slotByName[key] { return value(at: slot) }
@@ -31,6 +39,20 @@ struct KeyAccess {
     }
     return otherValue(forKey: key, asksClass: true, value: { value(at: $0) })
   }
+
+  private func classReader(of key: String) -> KeyAccessor? {
+    answersForItself ? ClassProperties.accessor(of: key, in: object) : nil
+  }
+
+  private func classWriter(of key: String) -> KeyAccessor? {
+    answersForItself ? ClassProperties.writer(of: key, in: object) : nil
+  }
+
+  /// Whether the class has a property of exactly that name, see ``ClassProperties``.
+  func hasClassProperty(_ key: String) -> Bool { classReader(of: key) != nil }
+
+  /// Whether the class may have properties of its own that key-value access is to find.
+  private var answersForItself: Bool { object.flags.contains(.hasClassProperties) }
 
   func primitiveValue(forKey key: String) -> Any? {
     if let slot = object.layout.slotByName[key] {
@@ -117,9 +139,14 @@ struct KeyAccess {
   // MARK: Writing
 
   func setValue(_ value: Any?, forKey key: String) {
-    if let accessor = type(of: object).keyAccessors[key] {
+    if let accessor = type(of: object).keyAccessors[key] ?? classWriter(of: key) {
       return accessor.set(value, forKey: key, in: object)
     }
+    setModelValue(value, forKey: key)
+  }
+
+  /// Sets what the object holds for the key, whatever accessor its class has.
+  func setModelValue(_ value: Any?, forKey key: String) {
     if let slot = object.layout.slotByName[key] {
       switch object.layout.slots[slot].content {
       case .attribute(let attribute):

@@ -68,7 +68,7 @@ extension ManagedObject {
     {
       setManagedValue(Date(timeIntervalSinceReferenceDate: seconds), key)
     } else {
-      KeyAccess(object: self).setValue(value, forKey: key)
+      KeyAccess(object: self).setModelValue(value, forKey: key)
     }
   }
 
@@ -105,7 +105,7 @@ extension ManagedObject {
 
   private final func anyManagedValue(_ key: String) -> Any? {
     if let property = primitiveProperty(key) { return primitiveValue(forKey: property) }
-    return KeyAccess(object: self).value(forKey: key)
+    return KeyAccess(object: self).modelValue(forKey: key)
   }
 
   /// The property behind a key such as `primitiveName`, nil for a key that is a property itself.
@@ -146,7 +146,7 @@ extension ManagedObject {
     } else if let property = primitiveProperty(key) {
       setPrimitiveValue(general, forKey: property)
     } else {
-      KeyAccess(object: self).setValue(general, forKey: key)
+      KeyAccess(object: self).setModelValue(general, forKey: key)
     }
   }
 }

@@ -19,6 +19,7 @@ extension ManagedObject {
   public func changedValues() -> [String: Any] {
     var result: [String: Any] = [:]
     guard let slots else { return result }
+    let keys = KeyAccess(object: self)
     for slot in changedSlots.members {
       if let snapshot, !layout.slots[slot].isTransient,
         slots[slot].isSameStoredValue(as: snapshot[slot])
@@ -26,11 +27,11 @@ extension ManagedObject {
         continue
       }
       let name = propertyName(ofSlot: slot)
-      if result[name] == nil { result[name] = value(forKey: name) ?? NSNull() }
+      if result[name] == nil { result[name] = keys.modelValue(forKey: name) ?? NSNull() }
     }
     for (index, value) in toManyValues.enumerated() where value?.hasChanges == true {
       let name = layout.toManys[index].name
-      result[name] = self.value(forKey: name)
+      result[name] = keys.modelValue(forKey: name)
     }
     return result
   }

@@ -64,11 +64,12 @@ open class AtomicStore: ObjectStore, @unchecked Sendable {
 
   /// Gives a node the values of its changed object.
   open func updateCacheNode(_ node: AtomicStoreCacheNode, from managedObject: ManagedObject) {
+    let keys = KeyAccess(object: managedObject)
     for property in managedObject.entity.propertiesByName.values where !property.isTransient {
       if property is AttributeDescription {
-        node.setValue(managedObject.value(forKey: property.name), forKey: property.name)
+        node.setValue(keys.modelValue(forKey: property.name), forKey: property.name)
       } else if let relationship = property as? RelationshipDescription {
-        let ids = PropertyValues.objectIDs(in: managedObject.value(forKey: property.name))
+        let ids = PropertyValues.objectIDs(in: keys.modelValue(forKey: property.name))
         node.setNodes(ids.compactMap(cacheNode(for:)), for: relationship)
       }
     }

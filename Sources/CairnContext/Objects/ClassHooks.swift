@@ -18,7 +18,11 @@ struct ClassHooks: OptionSet, Hashable {
   static let deletion = Self(rawValue: 1 << 4)
   static let insertion = Self(rawValue: 1 << 5)
   static let entity = Self(rawValue: 1 << 6)
-  static let all: Self = [.changes, .saves, .rules, .fetching, .deletion, .insertion, .entity]
+  /// Has ``ClassProperties``.
+  static let properties = Self(rawValue: 1 << 7)
+  static let all: Self = [
+    .changes, .saves, .rules, .fetching, .deletion, .insertion, .entity, .properties,
+  ]
 
   private static let byMember: [String: Self] = [
     "willChangeValue": .changes, "didChangeValue": .changes,
@@ -45,6 +49,7 @@ struct ClassHooks: OptionSet, Hashable {
     if contains(.rules) { flags.insert(.hasRuleHooks) }
     if contains(.fetching) { flags.insert(.hasFetchHook) }
     if contains(.deletion) { flags.insert(.hasDeletionHook) }
+    if contains(.properties) { flags.insert(.hasClassProperties) }
     return flags
   }
 }
@@ -53,6 +58,7 @@ extension EntityDescription {
   /// Whether objects of the entity may be of a class that has a say in what is written: such rows are to
   /// be written through objects.
   package var hasObjectHooks: Bool {
-    !ObjectClasses.hooks(of: ObjectClasses.type(for: self)).subtracting(.entity).isEmpty
+    !ObjectClasses.hooks(of: ObjectClasses.type(for: self)).subtracting([.entity, .properties])
+      .isEmpty
   }
 }

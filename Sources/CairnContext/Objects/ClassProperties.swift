@@ -3,7 +3,7 @@ import CairnPredicates
 import Foundation
 import Synchronization
 
-/// Properties that a program's classes have and the model does not, as key-value access finds them.
+/// Properties that a program's classes implement themselves, as key-value access finds them.
 ///
 /// Objective-C's runtime finds such a property by its name; Linux has none. The companion file that
 /// the build plugin generates lists the properties that are marked with `@objc`:
@@ -19,8 +19,13 @@ import Synchronization
 ///
 /// `value(forKey:)`, `setValue(_:forKey:)`, key paths, predicates and sort descriptors in memory and
 /// the sections of a fetched results controller then know the key. Stores do not: a fetch request
-/// that names it fails with `keypath … not found in entity …`. For a key that the model has, the
-/// model's property is meant; see ``ManagedObject/keyAccessors`` for accessors of those.
+/// that names it fails with `keypath … not found in entity …`.
+///
+/// A key that the model has may be the class's as well, such as that of a transient attribute which
+/// the class computes. Then the class is asked by `value(forKey:)`, and by `setValue(_:forKey:)` where
+/// its property can be set; validation, `changedValues()` and stores keep to what the object holds. As
+/// with Objective-C, an accessor that calls `value(forKey:)` of its own key calls itself.
+/// Properties with `@NSManaged` are none of these.
 ///
 /// Safe to use from every thread.
 public enum ClassProperties {
@@ -72,6 +77,7 @@ public enum ClassProperties {
       entries.removeAll { $0.owner == type }
       table[key] = entries + [Entry(owner: type, fits: { $0 is Object }, accessor: accessor)]
     }
+    _ = owners.withLock { $0.insert(ObjectIdentifier(type)) }
   }
 
   /// A value as key-value coding gives it: numbers as objects, enumerations as their raw values.
@@ -111,6 +117,16 @@ public enum ClassProperties {
     }
   }
 
+  /// The accessor of exactly that name; nil when the object's class has none.
+  static func accessor(of key: String, in object: ManagedObject) -> KeyAccessor? {
+    table.withLock { table in table[key]?.first { $0.fits(object) }?.accessor }
+  }
+
+  /// Whether a class itself, not one above it, has any.
+  static func has(_ type: AnyClass) -> Bool {
+    owners.withLock { $0.contains(ObjectIdentifier(type)) }
+  }
+
   /// The accessor that sets a key of an object; nil when its class has none that can.
   static func writer(of key: String, in object: ManagedObject) -> KeyAccessor? {
     GeneratedModules.load()
@@ -126,4 +142,5 @@ public enum ClassProperties {
     let accessor: KeyAccessor
   }
   private static let table = Mutex<[String: [Entry]]>([:])
+  private static let owners = Mutex<Set<ObjectIdentifier>>([])
 }

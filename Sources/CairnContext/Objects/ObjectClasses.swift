@@ -126,6 +126,7 @@ enum ObjectClasses {
       while let current = next, current != ManagedObject.self {
         guard let own = state.hooks[ObjectIdentifier(current)] else { return .all }
         hooks.formUnion(own)
+        if ClassProperties.has(current) { hooks.insert(.properties) }
         next = _getSuperclass(current)
       }
       return hooks

@@ -52,6 +52,9 @@ struct ObjectFlags: OptionSet, Sendable {
   /// The class may override what is called at a deletion.
   static let hasDeletionHook = Self(rawValue: 1 << 22)
 
+  /// The class may have properties of its own that key-value access finds; see ``ClassProperties``.
+  static let hasClassProperties = Self(rawValue: 1 << 24)
+
   /// Deleted by a cascade that knew key and version only, and did not need its values.
   static let deletedUnread = Self(rawValue: 1 << 23)
 

@@ -96,7 +96,9 @@ open class ConstraintConflict: NSObject {
     self.conflictingObjects = conflictingObjects
     self.conflictingSnapshots = conflictingSnapshots.compactMap { $0 as? [AnyHashable: Any] }
     var values: [String: Any] = [:]
-    for name in contraint { values[name] = conflictingObjects.first?.value(forKey: name) }
+    if let object = conflictingObjects.first {
+      for name in contraint { values[name] = KeyAccess(object: object).modelValue(forKey: name) }
+    }
     constraintValues = values
   }
 

@@ -70,7 +70,7 @@ enum ObjectValidation {
     for (index, relationship) in object.layout.toManys.enumerated() {
       errors.collect {
         if object.touchedToMany(index) != nil || !relationship.isOptional {
-          var value = object.value(forKey: relationship.name)
+          var value = self.value(of: object, forKey: relationship.name)
           try object.validateValue(&value, forKey: relationship.name)
         } else {
           try checks.validate(toMany: index)
@@ -87,7 +87,7 @@ enum ObjectValidation {
   ) {
     for composite in object.layout.ruledComposites {
       errors.collect {
-        let value = object.value(forKey: composite.name)
+        let value = self.value(of: object, forKey: composite.name)
         try checks.check(composite, value: value, key: composite.name)
       }
     }
@@ -96,7 +96,7 @@ enum ObjectValidation {
   /// `validateValue` may replace the value; a replacement is stored.
   private static func validateByKey(_ object: ManagedObject, slot: Int) throws {
     let key = object.layout.slots[slot].name
-    let old = object.value(forKey: key)
+    let old = value(of: object, forKey: key)
     var value = old
     try object.validateValue(&value, forKey: key)
     let isSame: Bool
@@ -105,7 +105,18 @@ enum ObjectValidation {
     case (let a?, let b?): isSame = (a as? AnyHashable) == (b as? AnyHashable)
     case (nil, _?), (_?, nil): isSame = false
     }
-    if !isSame { object.setValue(value, forKey: key) }
+    if isSame { return }
+    if KeyAccess(object: object).hasClassProperty(key) {
+      KeyAccess(object: object).setModelValue(value, forKey: key)
+    } else {
+      object.setValue(value, forKey: key)
+    }
+  }
+
+  /// What is to be stored, not what a property of the class makes of it.
+  private static func value(of object: ManagedObject, forKey key: String) -> Any? {
+    let keys = KeyAccess(object: object)
+    return keys.hasClassProperty(key) ? keys.modelValue(forKey: key) : object.value(forKey: key)
   }
 
   /// Deny rules: no member may be left that is not being deleted itself.

@@ -288,11 +288,11 @@ import Testing
     let fixture = try StoreFixture()
     let meeting = try Rendezvous(in: fixture.folder)
     let (path, ready, go) = (fixture.url.path, meeting.ready, meeting.go)
-    // Only the thread uses them until that has ended.
-    nonisolated(unsafe) let (own, tests) = (fixture, self)
+    // Only the thread uses it until that has ended.
+    nonisolated(unsafe) let own = fixture
     let work = meeting.whileOtherHolds {
-      #expect(tests.names(own).count == 1)
-      #expect(try tests.unnamedFiles(own).remove() == nil)
+      #expect(self.names(own).count == 1)
+      #expect(try self.unnamedFiles(own).remove() == nil)
       try own.another().close()
     }
     await #expect(processExitsWith: .success) {
