@@ -259,13 +259,14 @@ final class ObjectRegistry: @unchecked Sendable {
   /// From now on the temporary IDs of saved objects are remembered.
   func expectChildren() { state.withLock { $0.hasChildren = true } }
 
-  /// From now on it is remembered which IDs new objects got: an object that is put into the context later may lead to
-  /// them.
+  /// While there are ``Drafts``, it is remembered which IDs new objects got: an object that is put into the context later
+  /// may lead to them.
   func expectDrafts() { state.withLock { $0.hasDrafts = true } }
 
   /// After a save only children and drafts can ask for temporary IDs.
   func forgetTemporaryIDs() {
     state.withLock {
+      if !Drafts.areAny { $0.hasDrafts = false }
       if !$0.hasChildren, !$0.hasDrafts { $0.successors = SuccessorTable() }
     }
   }
@@ -290,10 +291,6 @@ final class ObjectRegistry: @unchecked Sendable {
       defer { state.abandonedRows = [] }
       return state.abandonedRows
     }
-  }
-
-  func giveUpRows(_ ids: [ManagedObjectID]) {
-    state.withLock { $0.abandonedRows += ids }
   }
 
   /// Where the rows of one table end that begin at a place; there already if that is no row.

@@ -20,7 +20,7 @@ struct ObjectInsertion {
       if object.isDeleted { resurrect(object) }
       return
     }
-    let wasDraft = object.slots != nil
+    let wasDraft = Drafts.remove(object)
     if object.slots == nil || object.snapshot != nil || !object.toManyValues.isEmpty {
       object.becomeNew()
     }
@@ -37,7 +37,7 @@ struct ObjectInsertion {
   /// What an object came to refer to outside of the context may have been saved since, under another ID.
   private func joinReferences(of object: ManagedObject) {
     // Other drafts may lead to this one.
-    context.registry.expectDrafts()
+    if Drafts.areAny { context.registry.expectDrafts() }
     // Values that a row shares were saved, and lead to permanent IDs.
     guard object.flags.contains(.ownsSlots), let slots = object.slots else { return }
     for slot in object.layout.toOneSlots {

@@ -127,6 +127,7 @@ open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
   // The hooks about turning into a fault are not called from here: when this runs, what a subclass
   // stores is destroyed already.
   deinit {
+    if flags.contains(.isDraft) { Drafts.remove(self) }
     registry?.remove(self, id: objectID, givesUpRow: flags.contains(.retainsRow))
   }
 

@@ -55,6 +55,9 @@ struct ObjectFlags: OptionSet, Sendable {
   /// The class may have properties of its own that key-value access finds; see ``ClassProperties``.
   static let hasClassProperties = Self(rawValue: 1 << 24)
 
+  /// Counted among the ``Drafts``.
+  static let isDraft = Self(rawValue: 1 << 25)
+
   /// Deleted by a cascade that knew key and version only, and did not need its values.
   static let deletedUnread = Self(rawValue: 1 << 23)
 

@@ -39,8 +39,15 @@ enum RelationshipChecks {
       fatalError(
         "Illegal attempt to establish a relationship '\(relationship.name)' between objects in "
           + "different contexts.")
-    case (let registry?, nil), (nil, let registry?): registry.expectDrafts()
-    case (nil, nil): break
+    case (let registry?, nil):
+      Drafts.add(destination)
+      registry.expectDrafts()
+    case (nil, let registry?):
+      Drafts.add(object)
+      registry.expectDrafts()
+    case (nil, nil):
+      Drafts.add(object)
+      Drafts.add(destination)
     }
   }
 }

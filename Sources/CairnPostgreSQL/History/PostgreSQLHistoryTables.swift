@@ -122,4 +122,10 @@ enum TransactionLock: String {
       "SELECT pg_catalog.pg_advisory_xact_lock\(isShared ? "_shared" : "")"
         + "(pg_catalog.hashtextextended($1, 0))", parameters)
   }
+
+  /// The same without parameters.
+  func text(of schema: SchemaName) -> String {
+    let name = SQLText.literal("cairn \(rawValue) \(schema.text)")
+    return "SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended(\(name), 0))"
+  }
 }

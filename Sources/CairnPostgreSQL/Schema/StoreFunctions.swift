@@ -36,6 +36,12 @@ enum StoreFunctions {
       + "OR substring(p.prosrc, 'THEN -- ([0-9]+)')::integer < \(version) OR \(isIdle)))"
   }
 
+  /// Counts those that record what other programs write and that no trigger calls.
+  static func countOfIdleCapture(in schema: SchemaName) -> String {
+    "(SELECT count(*) \(ofTriggers(in: schema)) "
+      + "AND starts_with(p.proname, \(SQLText.literal(SQLCapture.prefix))) AND \(isIdle))"
+  }
+
   /// Names the functions of triggers that are dropped or disabled.
   static func idle(in schema: SchemaName) -> String {
     "SELECT p.proname \(ofTriggers(in: schema)) AND \(isIdle) ORDER BY 1"

@@ -13,8 +13,10 @@ struct StoreRecord {
   let state: StoreState
   /// Whether triggers record what other programs write.
   let capturesSQL: Bool
-  /// Whether triggers call functions of an older version, or of the schema's former name.
+  /// Whether triggers call functions of an older version, or of the schema's former name, or are dropped or disabled.
   let hasStaleFunctions: Bool
+  /// Whether triggers that record what other programs write are dropped or disabled.
+  let missesSQL: Bool
 }
 
 /// What of a store its writers have to know, and other programs may change.
@@ -153,24 +155,39 @@ struct StoreSchema {
     }
   }
 
-  /// Makes the functions of triggers anew where they are stale; a role that does not own them leaves them as they are.
+  /// How long it waits for the tables, in milliseconds: who works on them behind a long statement would wait along.
+  private static let patienceForTriggers = 500
+
+  /// Makes the functions of triggers anew where they are stale.
+  ///
+  /// A role that does not own them leaves them as they are, and so does one that finds the tables in use: whoever opens the
+  /// store next tries again, and until then verification names them.
+  ///
+  /// What other programs wrote while triggers were away is in no history. So history counts as purged up to now, and who
+  /// follows it looks at all rows.
   func renewFunctions(
     for schema: PostgreSQLSchema, reconnect: () throws -> PostgreSQLConnection
   ) throws {
     do {
       try change("renew the triggers of", reconnect) { found in
         // Another program may have been faster; the last words change nothing.
+        if !found.hasStaleFunctions { return ["captures = captures"] }
         let renewal =
-          !found.hasStaleFunctions
-          ? []
-          : [SQLCapture.removal(from: name), DerivedTriggers.removal(from: name)]
-            + DerivedTriggers.statements(for: schema)
-            + (found.capturesSQL ? SQLCapture.statements(for: schema) : [])
-        return renewal + ["captures = captures"]
+          [
+            "SET LOCAL lock_timeout = \(Self.patienceForTriggers)", SQLCapture.removal(from: name),
+            DerivedTriggers.removal(from: name),
+          ] + DerivedTriggers.statements(for: schema)
+          + (found.capturesSQL ? SQLCapture.statements(for: schema) : [])
+        if !found.capturesSQL || !found.missesSQL { return renewal + ["captures = captures"] }
+        return renewal + [
+          TransactionLock.history.text(of: name),
+          "purged = \(PostgreSQLHistoryTables.nextNumber(in: name))",
+        ]
       }
-    } catch let error as CoreDataError
-      where error.userInfo[PostgreSQLFailure.sqlStateKey] as? String == SQLState.noRight.code
-    {}
+    } catch let error as CoreDataError {
+      let state = error.userInfo[PostgreSQLFailure.sqlStateKey] as? String
+      guard state == SQLState.noRight.code || state == SQLState.lockTimeout.code else { throw error }
+    }
   }
 
   /// Has all commits told to those who listen.
@@ -274,7 +291,7 @@ struct StoreSchema {
   private func readRecord() throws -> StoreRecord {
     let rows = try connection.run(
       "SELECT format, identifier, metadata, model, history, version, announces, captures, "
-        + "\(StoreFunctions.countOfStale(in: name)) FROM "
+        + "\(StoreFunctions.countOfStale(in: name)), \(StoreFunctions.countOfIdleCapture(in: name)) FROM "
         + SQLText.name(name.text, BookkeepingTables.store))
     guard rows.count == 1, let format = rows.integer(0, 0), let identifier = rows.text(0, 1),
       let data = rows.data(0, 2)
@@ -304,7 +321,7 @@ struct StoreSchema {
       identifier: identifier, metadata: metadata, model: rows.data(0, 3),
       names: try BookkeepingTables.keptNames(in: name, on: connection),
       state: state, capturesSQL: rows.flag(0, 7) ?? false,
-      hasStaleFunctions: (rows.integer(0, 8) ?? 0) > 0)
+      hasStaleFunctions: (rows.integer(0, 8) ?? 0) > 0, missesSQL: (rows.integer(0, 9) ?? 0) > 0)
   }
 
   static func data(of metadata: [String: Any]) throws -> Data {

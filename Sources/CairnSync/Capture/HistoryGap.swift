@@ -228,7 +228,7 @@ struct HistoryGap {
       let names = try mine.registers.filter { name, register in
         guard let theirs = item.state.registers[name], theirs.write.stamp == register.write.stamp
         else { return false }
-        return try !ledger.resolved(theirs.value).isSame(as: ledger.resolved(register.value))
+        return try !ledger.resolved(theirs.value).isKeptSame(as: ledger.resolved(register.value))
       }.map(\.key)
       unwritten[item.state.id, default: []].formUnion(names)
     }

@@ -160,7 +160,7 @@ struct StoreComparison {
       let mine = a.state.registers[name]
       let theirs = b.state.registers[name]
       if mine == nil, let theirs, isUnwritten(name, theirs, of: a.state) { continue }
-      if mine?.value.canonicalBytes != theirs?.value.canonicalBytes {
+      if !WireValue.areKeptSame(mine?.value, theirs?.value) {
         let values = StoreDifference.Values(
           local: mine?.value, replica: theirs?.value,
           areOfOneWrite: mine != nil && mine?.write.stamp == theirs?.write.stamp)
@@ -335,7 +335,6 @@ struct StoreComparison {
       let write = PropertyWrite(stamp: register.write.stamp)
       var value = register.value
       if let target = value.reference { value = .reference(try ledger.resolve(target)) }
-      if case .decimal(let number) = value { value = .decimal(number.keptBySQLite) }
       state.registers[name] = Register(value: value, write: write)
     }
     return state

@@ -42,7 +42,7 @@ extension ImportPlanner {
     // A reference to a row that is not there, or has no record, reads as none.
     case (nil, _?): return conflict.losingValue == .null
     case (_?, nil): return conflict.winningValue == .null
-    case (nil, nil): return false
+    case (nil, nil): return conflict.losingValue.isKeptSame(as: conflict.winningValue)
     }
   }
 

@@ -5,7 +5,7 @@ extension Register {
   /// The greater stamp wins.
   ///
   /// Equal stamps carry equal values, except when a writer was overtaken while it was read; then
-  /// the greater bytes win until the overtaking write arrives.
+  /// the greater bytes win until the overtaking write arrives, see ``WireValue/outranks(_:)``.
   public func joined(with other: Register) -> Register {
     if write.stamp != other.write.stamp {
       let (winner, loser) = write.stamp > other.write.stamp ? (self, other) : (other, self)
@@ -19,9 +19,7 @@ extension Register {
     var seen = write.seen
     seen.formUnion(other.write.seen)
     let meant = max(write.meant, other.write.meant)
-    let mine = value.canonicalBytes
-    let theirs = other.value.canonicalBytes
-    let winner = mine.lexicographicallyPrecedes(theirs) ? other.value : value
+    let winner = other.value.outranks(value) ? other.value : value
     return Register(
       value: winner,
       write: PropertyWrite(

@@ -1,5 +1,5 @@
 // States, hooks and identity of an object, rule by rule (chapter 4).
-import CairnContext
+@testable import CairnContext
 import CairnModel
 import CairnStore
 import Foundation
@@ -38,6 +38,31 @@ import Testing
       for object in [book, author] { context.refresh(object, mergeChanges: false) }
       #expect(book.value(forKey: "author") as? ManagedObject === author)
       #expect(author.value(forKey: "books") as? Set<ManagedObject> == [book])
+    }
+  }
+
+  /// In a process of its own: drafts are counted for all contexts together.
+  @Test func aSaveForgetsTemporaryIDsUnlessADraftMayLeadToThem() async {
+    await #expect(processExitsWith: .success) {
+      try Stack().use { context in
+        func saved() throws -> ManagedObjectID {
+          let author = EntityDescription.insertNewObject(forEntityName: "Author", into: context)
+          let book = EntityDescription.insertNewObject(forEntityName: "Book", into: context)
+          book.setValue(author, forKey: "author")
+          let id = author.objectID
+          try context.save()
+          return context.registry.current(id)
+        }
+        #expect(try saved().isTemporaryID)
+        let entity = try #require(EntityDescription.entity(forEntityName: "Book", in: context))
+        var draft: ManagedObject? = ManagedObject(entity: entity, insertInto: nil)
+        let author = EntityDescription.insertNewObject(forEntityName: "Author", into: context)
+        draft?.setValue(author, forKey: "author")
+        #expect(try !saved().isTemporaryID)
+        context.reset()
+        draft = nil
+        #expect(try saved().isTemporaryID, "nothing leads to it any more")
+      }
     }
   }
 

@@ -261,9 +261,31 @@ import Testing
     try store.close()
     let opened = try words.openRecording(model: model, capturing: true)
     #expect(try opened.verifyIntegrity() == [])
+    let missed = try opened.lastPurgedTransactionNumber()
+    #expect(missed > 0, "history does not tell what was written meanwhile")
     try words.sql("INSERT INTO @shelf (place) VALUES ('north')", on: other)
     try words.sql("UPDATE @shelf SET place = 'south'", on: other)
-    #expect(try told(opened) == ["insert Shelf 1", "update Shelf 1 place"])
+    #expect(try told(opened, after: missed) == ["insert Shelf 1", "update Shelf 1 place"])
+    try opened.close()
+    let again = try words.openRecording(model: model, capturing: true)
+    #expect(try again.lastPurgedTransactionNumber() == missed, "nothing is missed any more")
+  }
+
+  /// The load of an administrator who disabled them himself.
+  @Test func aStoreIsOpenedAlthoughTriggersCannotBeMadeAnewBesideAProgram() throws {
+    let model = try DerivedAttributeTests.model()
+    try words.openRecording(model: model, capturing: true).close()
+    try words.sql("ALTER TABLE @shelf DISABLE TRIGGER USER", on: other)
+    try words.sql("BEGIN", on: other)
+    try words.sql("INSERT INTO @shelf (place) VALUES ('north')", on: other)
+    let store = try words.openRecording(model: model, capturing: true)
+    #expect(try !store.verifyIntegrity().isEmpty)
+    #expect(try store.lastPurgedTransactionNumber() == 0)
+    try words.sql("COMMIT", on: other)
+    try store.close()
+    let opened = try words.openRecording(model: model, capturing: true)
+    #expect(try opened.verifyIntegrity() == [])
+    #expect(try opened.lastPurgedTransactionNumber() > 0)
   }
 
   @Test func triggersOfAnOlderVersionAreMadeAnew() throws {

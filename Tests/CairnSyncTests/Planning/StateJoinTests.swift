@@ -20,10 +20,17 @@ struct StateJoinTests {
     return seen
   }
 
+  /// A number; of decimals some that a SQLite store keeps as the same.
+  static func value(_ generator: inout SeededGenerator) -> WireValue {
+    if generator.chance(50) { return .integer(Int64.random(in: 1...3, using: &generator)) }
+    let texts = ["0.5", "0.50000000000000000001", "0.50000000000000000002", "0.6"]
+    return .decimal(generator.pick(texts).flatMap { Decimal(string: $0) } ?? 0)
+  }
+
   static func state(_ generator: inout SeededGenerator) -> RecordState {
     var state = RecordState(id: id, entity: "Item")
     for name in ["a", "b", "c"] where generator.chance(60) {
-      let value = WireValue.integer(Int64.random(in: 1...3, using: &generator))
+      let value = Self.value(&generator)
       let (first, second) = (stamp(&generator), stamp(&generator))
       // What a delete rule wrote, sometimes; it came after what a program meant.
       let meant = first < second && generator.chance(30) ? first : nil
