@@ -8,7 +8,6 @@
 
 struct clibpq_connection;
 struct clibpq_result;
-struct clibpq_cancel;
 
 /// One setting of a connection string; the list of them ends with one that has no keyword.
 struct clibpq_setting {
@@ -72,12 +71,9 @@ typedef int (*clibpq_PQputCopyData)(
   struct clibpq_connection *connection, const char *bytes, int count);
 typedef int (*clibpq_PQputCopyEnd)(struct clibpq_connection *connection, const char *problem);
 
-// Notifications, notices, cancelling.
+// Notifications and notices.
 typedef struct clibpq_notification *(*clibpq_PQnotifies)(struct clibpq_connection *connection);
 typedef void (*clibpq_notice_receiver)(void *context, const struct clibpq_result *notice);
 typedef clibpq_notice_receiver (*clibpq_PQsetNoticeReceiver)(
   struct clibpq_connection *connection, clibpq_notice_receiver receiver, void *context);
-typedef struct clibpq_cancel *(*clibpq_PQgetCancel)(struct clibpq_connection *connection);
-typedef int (*clibpq_PQcancel)(struct clibpq_cancel *cancel, char *problem, int room);
-typedef void (*clibpq_PQfreeCancel)(struct clibpq_cancel *cancel);
 typedef void (*clibpq_PQfreemem)(void *memory);

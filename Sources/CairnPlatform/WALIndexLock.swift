@@ -18,22 +18,18 @@ public final class WALIndexLock: Sendable {
   /// - Throws: ``PlatformError`` when the index cannot be opened or has no locks.
   public static func attempt(index path: String, of database: FileFacts) throws -> WALIndexLock? {
     if let there = try? FileFacts(path: path), FileUsers.areOpenHere([there]) { return nil }
-    let flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW
-    let mode = mode_t(database.mode & 0o777)
-    var opened = retryingInterrupts { open(path, flags | O_CREAT | O_EXCL, mode) }
-    if opened >= 0 {
-      // The mask of the process does not count, nor does who it is, as with what SQLite makes.
-      _ = fchmod(opened, mode)
-      if geteuid() == 0 { _ = fchown(opened, database.owner, database.group) }
-    } else if ErrnoCode.current == .exists {
-      opened = retryingInterrupts { open(path, flags) }
-    }
-    guard opened >= 0 else { throw PlatformError("open", path: path, code: .current) }
-    let lock = WALIndexLock(OwnedDescriptor(adopting: opened))
-    if cplatform_lock_byte(opened, connectionByte) == 0 { return lock }
+    let file = try CompanionFile.make(path, of: database) ?? existing(path)
+    let lock = WALIndexLock(file)
+    if cplatform_lock_byte(file.rawValue, connectionByte) == 0 { return lock }
     let code = ErrnoCode.current
     guard code == .tryAgain else { throw PlatformError("lock", path: path, code: code) }
     return nil
+  }
+
+  private static func existing(_ path: String) throws -> OwnedDescriptor {
+    let opened = retryingInterrupts { open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW) }
+    guard opened >= 0 else { throw PlatformError("open", path: path, code: .current) }
+    return OwnedDescriptor(adopting: opened)
   }
 
   /// The byte of the index that every connection locks.

@@ -129,13 +129,3 @@ struct RecordWriting {
     .invalidValue(entity: entity.name ?? "", property: property, reason: reason)
   }
 }
-
-extension AttributeValue {
-  fileprivate var isNaN: Bool {
-    switch self {
-    case .double(let number): number.isNaN
-    case .float(let number): number.isNaN
-    default: false
-    }
-  }
-}

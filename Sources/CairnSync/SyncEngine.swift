@@ -211,6 +211,9 @@ public final class SyncEngine: Sendable {
     return link
   }
 
+  /// The names of the replicas, sorted; says nothing of how they are, and reads no store.
+  public var replicaNames: [String] { state.withLock { $0.links.keys.sorted() } }
+
   func links(_ names: [String]?) throws -> [Link] {
     guard let names else {
       return state.withLock {

@@ -118,7 +118,7 @@ extension SyncSchema {
       var found: [Int: WireValue] = [:]
       for (place, column) in columns.enumerated() where column.relationship == nil {
         let value = values[column.slot]
-        if !value.isNull { found[place] = RowReading.wireValue(value) }
+        if !value.isNull { found[place] = WireValue(stored: value) }
       }
       return found
     }

@@ -1,6 +1,7 @@
 // How sums are kept up to date: what a store may remember between commits, and their records.
 
 import CairnModel
+import CairnPlatform
 import CairnStore
 import CairnTesting
 import Foundation
@@ -245,5 +246,31 @@ import Testing
       let made = try files.attributesOfItem(atPath: note)[.posixPermissions] as? Int
       #expect(made == mode)
     }
+  }
+
+  @Test(.enabled(if: HostIdentity.effectiveUser == 0, "only root may give files away"))
+  func theNoteThatRootMakesIsTheStoresOwners() throws {
+    let fixture = try StoreFixture(options: options)
+    try fixture.insert(projects(1, fixture))
+    let files = FileManager.default
+    let note = AcknowledgedCommits.path(besides: fixture.url.path)
+    try files.removeItem(atPath: note)
+    try files.setAttributes(
+      [.ownerAccountID: 65534, .groupOwnerAccountID: 65533], ofItemAtPath: fixture.url.path)
+    AcknowledgedCommits(store: fixture.url.path, identifier: "any").write(1)
+    let made = try files.attributesOfItem(atPath: note)
+    #expect(made[.ownerAccountID] as? Int == 65534 && made[.groupOwnerAccountID] as? Int == 65533)
+  }
+
+  /// A link that somebody put there leads a root daemon to no file of others.
+  @Test func theNoteIsNotMadeThroughASymbolicLink() throws {
+    let fixture = try StoreFixture(options: options)
+    try fixture.insert(projects(1, fixture))
+    let note = AcknowledgedCommits.path(besides: fixture.url.path)
+    let elsewhere = fixture.url.path + ".elsewhere"
+    try FileManager.default.removeItem(atPath: note)
+    try FileManager.default.createSymbolicLink(atPath: note, withDestinationPath: elsewhere)
+    AcknowledgedCommits(store: fixture.url.path, identifier: "any").write(1)
+    #expect(!FileManager.default.fileExists(atPath: elsewhere))
   }
 }

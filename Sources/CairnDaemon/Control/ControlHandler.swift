@@ -17,8 +17,8 @@ struct ControlCaller: Sendable, Hashable {
 /// Serves one method of the protocol: the method, and what it does as a function from parameters to replies.
 struct ControlHandler: Sendable {
   let method: any ControlMethod.Type
-  /// Whether it waits for no store, so that the thread that read the call answers it, too.
-  let isImmediate: Bool
+  /// Whether it waits for no store now, so that the thread that read the call answers it, too.
+  let isImmediate: @Sendable () -> Bool
   let answer: Answer
 
   typealias Answer =
@@ -38,7 +38,7 @@ struct ControlHandler: Sendable {
       ) async throws -> Method.Reply
   ) {
     self.method = method
-    isImmediate = false
+    isImmediate = { false }
     self.answer = { parameters, send in
       let typed: Method.Parameters
       do {
@@ -53,20 +53,26 @@ struct ControlHandler: Sendable {
     }
   }
 
-  /// A handler for a method that has no parameters, waits for no store, and often gives the answer that it gave
-  /// before: that is not encoded again.
+  /// A handler for a method that has no parameters, and often gives the answer that it gave before: that is not
+  /// encoded again.
+  ///
+  /// - Parameter isAtHand: Whether it has to wait for no store now.
   static func remembering<Method: ControlMethod>(
-    _ method: Method.Type, _ answer: @escaping @Sendable () throws -> Method.Reply
+    _ method: Method.Type, isAtHand: @escaping @Sendable () -> Bool = { true },
+    _ answer: @escaping @Sendable () throws -> Method.Reply
   ) -> ControlHandler where Method.Parameters == NoValues, Method.Reply: Hashable {
     let memory = ReplyMemory<Method.Reply>()
-    return ControlHandler(immediate: method) { _, _ in
+    return ControlHandler(method, isImmediate: isAtHand) { _, _ in
       try memory.frame(of: try answer())
     }
   }
 
-  private init(immediate method: any ControlMethod.Type, answer: @escaping Answer) {
+  private init(
+    _ method: any ControlMethod.Type, isImmediate: @escaping @Sendable () -> Bool,
+    answer: @escaping Answer
+  ) {
     self.method = method
-    isImmediate = true
+    self.isImmediate = isImmediate
     self.answer = answer
   }
 }

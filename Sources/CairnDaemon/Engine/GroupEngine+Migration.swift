@@ -53,10 +53,12 @@ extension GroupEngine {
     let isFirst = migrating.withLock { migrating in
       migrating.updateValue(0, forKey: change.store) == nil
     }
-    guard isFirst else {
-      throw ControlError.busy(reason: "\(change.store) is being migrated")
+    guard isFirst else { throw Self.isMigrating(change.store) }
+    migratingPlaces[change.store] = replica.section.store.place
+    defer {
+      migratingPlaces[change.store] = nil
+      migrating.withLock { $0[change.store] = nil }
     }
-    defer { migrating.withLock { $0[change.store] = nil } }
     try await end(change.store, replacedBy: replica.section)
     guard try !current().engine.status().replicas.contains(where: { $0.name == change.store })
     else {
@@ -78,10 +80,32 @@ extension GroupEngine {
       outcome = .failure(error)
     }
     decisions.forget(change.store)
-    try add(replica.section, origin: replica.origin)
+    // An operator may have removed the replica meanwhile, or paused it.
+    let isBack = Result {
+      if let still = replicas[change.store] { try add(still.section, origin: still.origin) }
+    }
     let kept = try outcome.get()
     failedMigrations[change.store] = nil
     change.log(kept: kept, to: logger)
+    try isBack.get()
     return kept
+  }
+
+  /// Refuses another replica under the name or at the place of one that is being migrated.
+  ///
+  /// Nobody else may open that store meanwhile. Removing one is possible: its migration goes on.
+  ///
+  /// - Throws: ``CairnControl/ControlError/busy(reason:)``.
+  func checkIsNotMigrating(_ section: ReplicaSection) throws {
+    let names = migrating.withLock { Set($0.keys) }
+    if names.contains(section.name) { throw Self.isMigrating(section.name) }
+    let place = section.store.place
+    if let name = names.first(where: { migratingPlaces[$0] == place }) {
+      throw Self.isMigrating(name)
+    }
+  }
+
+  private static func isMigrating(_ name: String) -> ControlError {
+    .busy(reason: "\(name) is being migrated")
   }
 }

@@ -10,7 +10,8 @@ extension GroupEngine {
   /// Those that were added by command stay, but for one that the configuration now names. A replica whose
   /// settings change is removed and added; its file stays and its link goes on where it was.
   ///
-  /// - Throws: ``ConfigurationInvalid`` when one of them can be no replica; nothing has changed then.
+  /// - Throws: ``ConfigurationInvalid`` when one of them can be no replica, `busy` when the store of one is being
+  ///   migrated; nothing has changed then.
   func take(_ new: DaemonConfiguration) async throws {
     let added = new.replicas.filter { replicas[$0.name]?.section != $0 }
     let removed = replicas.values.filter { replica in
@@ -19,6 +20,7 @@ extension GroupEngine {
       }
       return wanted != replica.section
     }.map(\.section)
+    for section in added { try checkIsNotMigrating(section) }
     let staying = replicas.filter { name, _ in !removed.contains { $0.name == name } }
     try await check(added, beside: staying.values.map(\.section), instead: removed)
     let named = Set(new.replicas.map(\.name))

@@ -38,9 +38,11 @@ extension GroupEngine {
     }
     var isNew = try isNew(section)
     if isNew {
+      try checkIsNotMigrating(section)
       try await check(section)
       // Another client may have added it meanwhile.
       isNew = try self.isNew(section)
+      if isNew { try checkIsNotMigrating(section) }
     }
     if isNew {
       try remember(commanded + [section], paused: paused)
@@ -96,12 +98,7 @@ extension GroupEngine {
   func check(_ section: ReplicaSection) async throws {
     let engine = try current().engine
     do {
-      try await withThrowingTaskGroup(of: Void.self) { group in
-        group.addTask { try await engine.check(section.replicaConfiguration) }
-        group.addTask { try await Task.sleep(for: .seconds(5)) }
-        defer { group.cancelAll() }
-        try await group.next()
-      }
+      try await engine.check(section.replicaConfiguration)
     } catch let error as SyncError {
       throw ControlError.storeInvalid(
         name: section.name, field: "location", reason: error.message)

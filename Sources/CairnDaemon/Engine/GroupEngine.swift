@@ -47,6 +47,8 @@ actor GroupEngine {
   var paused: Set<String> = []
   /// The replicas that are being migrated, with how far that is.
   nonisolated let migrating = Mutex<[String: Double]>([:])
+  /// Where their stores are.
+  var migratingPlaces: [String: ReplicaSection.Store] = [:]
   /// Why replicas could not be migrated without being asked.
   var failedMigrations: [String: String] = [:]
   private var tasks: [Task<Void, Never>] = []
@@ -214,8 +216,12 @@ actor GroupEngine {
 
   /// The replicas that are required and not open, or not known to be, each with why.
   var missingReplicas: [StatusProblem] {
-    guard let status = try? running?.engine.status() else { return [] }
-    return status.replicas.compactMap { troubles.absence(of: $0) }
+    get async {
+      guard let engine = running?.engine,
+        let status = try? await Blocking.run({ try engine.status() })
+      else { return [] }
+      return status.replicas.compactMap { troubles.absence(of: $0) }
+    }
   }
 
   /// Whether opening the local store anew would help it.
@@ -334,6 +340,11 @@ actor GroupEngine {
   nonisolated func status() -> EngineStatus {
     shown.withLock { $0 }.status(
       migrated: migrated.withLock { $0 }, migrating: migrating.withLock { $0 })
+  }
+
+  /// Whether ``status()`` needs to read no store now.
+  nonisolated var isStatusAtHand: Bool {
+    shown.withLock { $0.running }?.readings.areCurrent ?? true
   }
 
   /// What the status is made of without an engine: the stores that this one has or had.

@@ -81,9 +81,10 @@ final class LocalHealth: Sendable {
       if state.troubles[trouble] == nil { state.troubles[trouble] = message }
       guard Self.passing.contains(trouble), state.look == nil, !state.isStopped else { return }
       state.look = Task { [weak self] in
-        repeat {
-          try? await Task.sleep(for: Self.interval)
-        } while !Task.isCancelled && self?.lookAgain() == true
+        while (try? await Task.sleep(for: Self.interval)) != nil {
+          let isInTrouble = try? await Blocking.run { [weak self] in self?.lookAgain() }
+          if isInTrouble != true { return }
+        }
       }
     }
   }

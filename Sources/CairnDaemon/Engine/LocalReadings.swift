@@ -52,6 +52,12 @@ final class LocalReadings: Sendable {
   /// The files as they are now.
   var files: Files { Files(paths) }
 
+  /// Whether what was read last is what the store holds now.
+  var areCurrent: Bool {
+    let files = files.content
+    return kept.withLock { $0?.files == files }
+  }
+
   /// What the store holds now.
   ///
   /// - Parameters:

@@ -50,14 +50,14 @@ struct OpenGroup: Sendable {
   /// - Throws: ``CairnControl/ControlError/storeNotFound(name:)``.
   func names(_ name: String?) throws -> [String] {
     if let name, name != "all" { return [try replica(named: name)] }
-    return try engine.status().replicas.map(\.name)
+    return engine.replicaNames
   }
 
   /// The name, if it is that of one replica.
   ///
   /// - Throws: ``CairnControl/ControlError/storeNotFound(name:)``.
   func replica(named name: String) throws -> String {
-    let all = try engine.status().replicas.map(\.name)
+    let all = engine.replicaNames
     guard all.contains(name) else { throw Self.unknownStore(name, among: all) }
     return name
   }
@@ -73,13 +73,14 @@ struct OpenGroup: Sendable {
     named name: String?
   ) throws -> (store: PersistentStore, coordinator: PersistentStoreCoordinator) {
     guard let name, name != "local" else { return (local, coordinator) }
-    let replicas = try engine.status().replicas
-    guard let replica = replicas.first(where: { $0.name == name }) else {
-      throw Self.unknownStore(name, among: replicas.map(\.name) + ["local"])
+    let known = engine.replicaNames
+    guard known.contains(name) else {
+      throw Self.unknownStore(name, among: known + [StoreReference.localName])
     }
     guard let open = try engine.openStore(ofReplica: name) else {
+      let phase = try engine.status().replicas.first { $0.name == name }?.phase
       throw ControlError.storeUnavailable(
-        name: name, code: replica.phase.word, reason: "the replica is not open")
+        name: name, code: (phase ?? .removed).word, reason: "the replica is not open")
     }
     return open
   }
@@ -92,7 +93,7 @@ extension OpenGroup {
   /// - Throws: ``CairnControl/ControlError/storeNotFound(name:nearest:)``.
   func stores(_ name: String?) throws -> [String]? {
     guard let name, name != "all" else { return nil }
-    let known = try engine.status().replicas.map(\.name) + [StoreReference.localName]
+    let known = engine.replicaNames + [StoreReference.localName]
     guard known.contains(name) else { throw Self.unknownStore(name, among: known) }
     return [name]
   }
@@ -106,15 +107,6 @@ extension OpenGroup {
       throw ControlError.unknownEntity(name, in: model)
     }
     return entity
-  }
-
-  /// Checks that an entity has a property.
-  ///
-  /// - Throws: ``CairnControl/ControlError/unknownProperty(entity:property:nearest:)``.
-  func checkProperty(_ name: String, of entity: EntityDescription) throws {
-    guard entity.propertiesByName[name] != nil else {
-      throw ControlError.unknownProperty(name, of: entity)
-    }
   }
 
   func quarantineID(_ text: String) throws -> QuarantineID {

@@ -159,8 +159,18 @@ struct StoreRestore: Sendable {
     }
   }
 
-  /// Puts back what ``replace(from:now:)`` has kept; what was written meanwhile is kept in its turn.
-  func putBack(_ kept: String, now: Date) throws {
+  /// Puts back what ``replace(from:now:)`` has kept, and what was written meanwhile is kept in its turn; removes the copy
+  /// where nothing had been there.
+  func takeBack(_ kept: String?, now: Date) throws {
+    guard let kept else {
+      do {
+        try PersistentStoreCoordinator(managedObjectModel: model).destroyPersistentStore(
+          at: URL(fileURLWithPath: local), ofType: StoreTypeName.sqlite)
+      } catch {
+        throw Self.failure(error)
+      }
+      return
+    }
     let staging = try stage(kept)
     defer { try? FileManager.default.removeItem(atPath: staging) }
     _ = try replace(from: staging, now: now)

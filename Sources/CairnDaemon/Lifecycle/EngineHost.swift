@@ -69,6 +69,9 @@ final class EngineHost: Sendable {
   /// What the watchdog looks at; nil without an engine: then being able to say so is all that can be asked.
   func watched() async -> WatchedGroup? { await state.withLock { $0.engine }?.watched }
 
+  /// Whether ``status()`` needs to read no store now.
+  var isStatusAtHand: Bool { state.withLock { $0.engine }?.isStatusAtHand ?? true }
+
   /// The engine's part of the status; while there is none, which stores there are, and why none is open.
   func status() -> EngineStatus {
     let state = state.withLock { $0 }

@@ -176,12 +176,19 @@ actor EngineKeeper {
       if let failure { await report(failure) }
       return kept
     }
-    if let kept { try await Blocking.run { try restore.putBack(kept, now: Date()) } }
+    do {
+      try await Blocking.run { try restore.takeBack(kept, now: Date()) }
+    } catch {
+      if let again = await attempt() { await report(again) }
+      throw error
+    }
     if let again = await attempt() { await report(again) }
+    let state =
+      kept == nil
+      ? "its copy is gone again, as no store was there" : "the store that was there is back"
     throw ControlError.notPossible(
       code: "restore-failed",
-      reason:
-        "the backup does not open, and the store that was there is back: \(failure?.reason ?? "")")
+      reason: "the backup does not open, and \(state): \(failure?.reason ?? "")")
   }
 
   private func isTimeToReopen() -> Bool {

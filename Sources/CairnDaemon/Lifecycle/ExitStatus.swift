@@ -6,7 +6,6 @@
 public enum ExitStatus: Int32, Error, Sendable, CaseIterable {
   case stopped = 0
   case usage = 64
-  case dataError = 65
   case unavailable = 69
   case software = 70
   case ioError = 74

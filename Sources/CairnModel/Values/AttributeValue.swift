@@ -28,6 +28,17 @@ public enum AttributeValue: Sendable, Hashable {
     return false
   }
 
+  /// Whether it is no number, or the date of none.
+  package var isNaN: Bool {
+    switch self {
+    case .double(let number): number.isNaN
+    case .float(let number): number.isNaN
+    case .decimal(let number): number.isNaN
+    case .date(let date): date.timeIntervalSinceReferenceDate.isNaN
+    case .null, .boolean, .integer, .string, .data, .uuid, .url, .object: false
+    }
+  }
+
   /// Whether storing one in place of the other changes nothing.
   ///
   /// Unlike `==`, a NaN is the same as itself, so that an object holding one can become clean;

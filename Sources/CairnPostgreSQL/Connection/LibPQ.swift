@@ -63,9 +63,6 @@ struct LibPQ: @unchecked Sendable {
   let putCopyEnd: clibpq_PQputCopyEnd
   let nextNotification: clibpq_PQnotifies
   let setNoticeReceiver: clibpq_PQsetNoticeReceiver
-  let makeCancel: clibpq_PQgetCancel
-  let cancel: clibpq_PQcancel
-  let freeCancel: clibpq_PQfreeCancel
   let freeMemory: clibpq_PQfreemem
 
   /// - Parameter name: A parameter for tests.
@@ -141,9 +138,6 @@ struct LibPQ: @unchecked Sendable {
     putCopyEnd = try function("PQputCopyEnd")
     nextNotification = try function("PQnotifies")
     setNoticeReceiver = try function("PQsetNoticeReceiver")
-    makeCancel = try function("PQgetCancel")
-    cancel = try function("PQcancel")
-    freeCancel = try function("PQfreeCancel")
     freeMemory = try function("PQfreemem")
   }
 }

@@ -275,9 +275,4 @@ package final class PostgreSQLConnection: @unchecked Sendable {
       guard try takeIn() else { throw lost() }
     }
   }
-
-  /// Ends what the session is doing, from any thread; nil when libpq has no memory for it.
-  package func makeCancellation() -> StatementCancellation? {
-    libpq.makeCancel(handle).map { StatementCancellation($0, libpq: libpq) }
-  }
 }

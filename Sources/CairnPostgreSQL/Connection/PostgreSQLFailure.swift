@@ -81,8 +81,6 @@ struct SQLState: Hashable, Sendable {
   let code: String
   init(_ code: String) { self.code = code }
 
-  static let connectionRejected = SQLState("08004")
-  static let transactionResolutionUnknown = SQLState("08007")
   static let textTooLong = SQLState("22001")
   static let numberOutOfRange = SQLState("22003")
   static let dateOutOfRange = SQLState("22008")

@@ -8,7 +8,6 @@ package struct PostgreSQLTransaction {
   package enum Isolation: String, Sendable, CaseIterable {
     case readCommitted = "READ COMMITTED"
     case repeatableRead = "REPEATABLE READ"
-    case serializable = "SERIALIZABLE"
   }
 
   /// How a transaction ended whose commit got no answer.

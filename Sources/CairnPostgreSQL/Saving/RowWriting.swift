@@ -94,7 +94,7 @@ struct RowWriting {
 
   /// The row as it will be read back.
   func stored(_ row: RowSnapshot, version: Int64) -> RowSnapshot {
-    let isWhole = places.count == row.count && !numberSlots.contains { Self.isNaN(row[$0]) }
+    let isWhole = places.count == row.count && !numberSlots.contains { row[$0].isNaN }
     if isWhole, row.version == version { return row }
     if isWhole {
       return .make(objectID: row.objectID, version: version, count: row.count) {
@@ -102,18 +102,8 @@ struct RowWriting {
       }
     }
     var values = [AttributeValue](repeating: .null, count: row.count)
-    for (slot, _, _) in places where !Self.isNaN(row[slot]) { values[slot] = row[slot] }
+    for (slot, _, _) in places where !row[slot].isNaN { values[slot] = row[slot] }
     return .make(objectID: row.objectID, version: version, values: values)
-  }
-
-  private static func isNaN(_ value: AttributeValue) -> Bool {
-    switch value {
-    case .double(let number): number.isNaN
-    case .float(let number): number.isNaN
-    case .decimal(let number): number.isNaN
-    case .date(let date): date.timeIntervalSinceReferenceDate.isNaN
-    case .null, .boolean, .integer, .string, .data, .uuid, .url, .object: false
-    }
   }
 }
 

@@ -186,7 +186,9 @@ struct StoreSchema {
       }
     } catch let error as CoreDataError {
       let state = error.userInfo[PostgreSQLFailure.sqlStateKey] as? String
-      guard state == SQLState.noRight.code || state == SQLState.lockTimeout.code else { throw error }
+      guard state == SQLState.noRight.code || state == SQLState.lockTimeout.code else {
+        throw error
+      }
     }
   }
 

@@ -137,12 +137,13 @@ public struct VersionMigration {
         if stepsDone == 0 {
           // The store is as it was, so that its copy is of no use.
           try? FileManager.default.removeItem(atPath: folder)
-        } else if let error = error as? CoreDataError {
-          throw CoreDataError(
-            error.code, "\(error.message) The store is of a version on the way; as it was: \(copy)",
-            userInfo: error.userInfo, underlyingError: error)
+          throw error
         }
-        throw error
+        let declared = error as? CoreDataError
+        throw CoreDataError(
+          declared?.code ?? .migration,
+          "\(declared?.message ?? "\(error)") The store is of a version on the way; as it was: \(copy)",
+          userInfo: declared?.userInfo ?? [:], underlyingError: error)
       }
       return copy
     }

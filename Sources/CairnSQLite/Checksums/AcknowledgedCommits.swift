@@ -7,7 +7,8 @@ import Synchronization
 /// acknowledged, in `App.sqlite-cairn`.
 ///
 /// Where a log is cut short, or a bit of it flips, SQLite forgets the commits from there on without a
-/// word. The number is not synced: after a power cut it may be old, which says nothing wrong.
+/// word. The number is not synced: after a power cut it may be old, which says nothing wrong. Whoever may write the
+/// store may write it.
 final class AcknowledgedCommits: Sendable {
   private static let magic = Data("CAIRNACK".utf8)
   private static let size = 24
@@ -46,20 +47,15 @@ final class AcknowledgedCommits: Sendable {
     contents.withUnsafeBytes { contents in
       handle.withLock { handle in
         if handle == nil {
-          if !FileManager.default.fileExists(atPath: path) { make() }
+          let isMissing = !FileManager.default.fileExists(atPath: path)
+          if isMissing, let facts = try? FileFacts(path: store) {
+            try? CompanionFile.make(path, of: facts)?.close()
+          }
           handle = FileHandle(forUpdatingAtPath: path)
         }
         if let handle { _ = PositionedWrite.put(contents, at: 0, in: handle.fileDescriptor) }
       }
     }
-  }
-
-  /// Makes the file for those who may write the store, as SQLite makes its log.
-  private func make() {
-    let attributes = try? FileManager.default.attributesOfItem(atPath: store)
-    let mode = attributes?[.posixPermissions] as? NSNumber ?? 0o600
-    _ = FileManager.default.createFile(
-      atPath: path, contents: nil, attributes: [.posixPermissions: mode])
   }
 
   /// Belongs to this store and to this number.

@@ -62,30 +62,12 @@ struct RowReading {
   private func wireValue(
     _ value: AttributeValue, unknown: (ManagedObjectID) -> Void
   ) throws -> WireValue {
-    if let attribute = Self.wireValue(value) { return attribute }
+    if let attribute = WireValue(stored: value) { return attribute }
     guard case .object(let target) = value, let id = try ledger.recordID(for: target) else {
       if case .object(let target) = value { unknown(target) }
       return .null
     }
     return .reference(id)
-  }
-
-  /// An attribute's value as all stores know it; nil for references.
-  static func wireValue(_ value: AttributeValue) -> WireValue? {
-    switch value {
-    case .null: .null
-    case .boolean(let flag): .boolean(flag)
-    case .integer(let number): .integer(number)
-    case .float(let number): .float(number)
-    case .double(let number): .double(number)
-    case .decimal(let number): .decimal(number)
-    case .string(let text): .string(text)
-    case .date(let date): .date(date)
-    case .data(let data): .data(data)
-    case .uuid(let uuid): .uuid(uuid)
-    case .url(let url): .url(url)
-    case .object: nil
-    }
   }
 
   /// The stored form of an attribute's value; nil for references.
@@ -103,6 +85,26 @@ struct RowReading {
     case .uuid(let uuid): return .uuid(uuid)
     case .url(let url): return .url(url)
     case .reference: return nil
+    }
+  }
+}
+
+extension WireValue {
+  /// An attribute's stored value; nil for a reference.
+  init?(stored value: AttributeValue) {
+    switch value {
+    case .null: self = .null
+    case .boolean(let flag): self = .boolean(flag)
+    case .integer(let number): self = .integer(number)
+    case .float(let number): self = .float(number)
+    case .double(let number): self = .double(number)
+    case .decimal(let number): self = .decimal(number)
+    case .string(let text): self = .string(text)
+    case .date(let date): self = .date(date)
+    case .data(let data): self = .data(data)
+    case .uuid(let uuid): self = .uuid(uuid)
+    case .url(let url): self = .url(url)
+    case .object: return nil
     }
   }
 }

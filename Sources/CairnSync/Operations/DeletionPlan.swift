@@ -142,8 +142,12 @@ struct DeletionVerdict: Hashable, Sendable {
     var reader = ByteReader(data)
     extent = DeletionExtent(forgotten: try reader.fixed())
     isApproved = try reader.byte() == 1
-    // Earlier versions named a place alone, which says nothing of what was deleted by whom: the link asks once more.
-    if !reader.isAtEnd { extent.stamps = try reader.seen() }
+    if reader.isAtEnd {
+      // Earlier versions named a place alone, which says nothing of what was deleted by whom: the link asks once more.
+      extent = DeletionExtent()
+    } else {
+      extent.stamps = try reader.seen()
+    }
   }
 }
 

@@ -303,23 +303,3 @@ struct OriginWrites {
     }
   }
 }
-
-extension WireValue {
-  /// An attribute's stored value; nil for a reference.
-  init?(stored value: AttributeValue) {
-    switch value {
-    case .null: self = .null
-    case .boolean(let flag): self = .boolean(flag)
-    case .integer(let number): self = .integer(number)
-    case .float(let number): self = .float(number)
-    case .double(let number): self = .double(number)
-    case .decimal(let number): self = .decimal(number)
-    case .string(let text): self = .string(text)
-    case .date(let date): self = .date(date)
-    case .data(let data): self = .data(data)
-    case .uuid(let uuid): self = .uuid(uuid)
-    case .url(let url): self = .url(url)
-    case .object: return nil
-    }
-  }
-}

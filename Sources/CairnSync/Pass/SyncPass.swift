@@ -4,8 +4,7 @@ import CairnStore
 import Foundation
 import Synchronization
 
-/// The pass over a replica that is a store: performs the steps of ``PassState`` on two stores, both of which it reads
-/// and
+/// The pass over a replica that is a store: performs the steps of ``PassState`` on two stores, both of which it reads and
 /// writes.
 ///
 /// Every step is one commit at most, so a pass can end after any of them; a capture is many, and can end

@@ -82,6 +82,8 @@ extension SyncEngine {
   /// - Parameter isInOrder: Whether the replica answers; one that does not is not touched.
   func release(_ link: Link, isInOrder: Bool) async {
     let name = link.configuration.name
+    // A replica of that name that was added while the last step of this one hung needs what its notes keep.
+    guard (try? self.link(name)) == nil else { return }
     // Of a log, also those who append to it.
     for (id, note) in (try? local.readers()) ?? [:]
     where note.name == name || note.name.hasPrefix("\(name)/") {

@@ -46,12 +46,7 @@ struct ConflictListCommand: ParsableCommand {
   @Option(name: .long, help: "Only in the journal of this store.", completion: .stores)
   var store: String?
 
-  @Option(name: .long, parsing: .unconditional, help: "At most so many.")
-  var limit = 100
-
-  func validate() throws {
-    if limit < 1 { throw ValidationError("--limit is at least 1.") }
-  }
+  @OptionGroup var length: LengthOption
 
   func run() throws {
     let client = try shared.connect()
@@ -59,7 +54,7 @@ struct ConflictListCommand: ParsableCommand {
       name: store, since: since?.date, until: until?.date, entity: entity, record: record?.text,
       property: property, rules: rule.isEmpty ? nil : rule)
     let list = PagedList<ListConflicts.Reply, JournaledConflictEntry>(
-      limit: limit, isJSON: shared.json, entries: \.conflicts, next: \.next,
+      limit: length.limit, isJSON: shared.json, entries: \.conflicts, next: \.next,
       lines: { ConflictText.lines($0) },
       note: { Block.note(away: $0.away, damaged: $0.damaged) })
     let (count, isMore) = try list.show {
@@ -71,7 +66,7 @@ struct ConflictListCommand: ParsableCommand {
     if count == 0 { return Output.line("no conflicts") }
     Output.line("")
     Output.line(
-      Readable.count(count, "conflict") + (isMore ? ", and more: --limit \(limit * 10)" : "")
+      Readable.count(count, "conflict") + (isMore ? ", and more: --limit \(length.limit * 10)" : "")
         + "; `cairnctl conflicts restore ID` writes a losing value back")
   }
 }

@@ -15,25 +15,17 @@ struct ParkedListCommand: ParsableCommand {
 
   @OptionGroup var shared: SharedOptions
 
-  @Option(name: .long, help: "Only what waits in this store.", completion: .stores)
-  var store: String?
-
-  @Option(name: .long, parsing: .unconditional, help: "At most so many.")
-  var limit = 100
-
-  func validate() throws {
-    if limit < 1 { throw ValidationError("--limit is at least 1.") }
-  }
+  @OptionGroup var list: WaitingOptions
 
   func run() throws {
     let client = try shared.connect()
-    let list = PagedList<ListParked.Reply, ParkedEntry>(
-      limit: limit, isJSON: shared.json, entries: \.entries, next: \.next, lines: Self.lines,
+    let pages = PagedList<ListParked.Reply, ParkedEntry>(
+      limit: list.limit, isJSON: shared.json, entries: \.entries, next: \.next, lines: Self.lines,
       note: { Block.note(away: $0.away) })
-    let (count, isMore) = try list.show {
-      try client.call(ListParked.self, .init(name: store, after: $1, limit: $0))
+    let (count, isMore) = try pages.show {
+      try client.call(ListParked.self, .init(name: list.store, after: $1, limit: $0))
     }
-    if isMore { Output.note("there is more: --limit \(limit * 10)") }
+    if isMore { Output.note("there is more: --limit \(list.limit * 10)") }
     if shared.json { return }
     if count == 0 { return Output.line("no reference waits") }
     Output.line("")

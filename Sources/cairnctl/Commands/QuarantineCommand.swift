@@ -18,18 +18,10 @@ struct QuarantineListCommand: ParsableCommand {
 
   @OptionGroup var shared: SharedOptions
 
-  @Option(name: .long, help: "Only what waits in this store.", completion: .stores)
-  var store: String?
-
-  @Option(name: .long, parsing: .unconditional, help: "At most so many.")
-  var limit = 100
-
-  func validate() throws {
-    if limit < 1 { throw ValidationError("--limit is at least 1.") }
-  }
+  @OptionGroup var list: WaitingOptions
 
   func run() throws {
-    let count = try QuarantineText.list(shared, store: store, reason: nil, limit: limit)
+    let count = try QuarantineText.list(shared, list, reason: nil)
     if shared.json { return }
     if count == 0 { return Output.line("nothing waits") }
     Output.line("")
@@ -150,18 +142,10 @@ struct HeldListCommand: ParsableCommand {
 
   @OptionGroup var shared: SharedOptions
 
-  @Option(name: .long, help: "Only what waits in this store.", completion: .stores)
-  var store: String?
-
-  @Option(name: .long, parsing: .unconditional, help: "At most so many.")
-  var limit = 100
-
-  func validate() throws {
-    if limit < 1 { throw ValidationError("--limit is at least 1.") }
-  }
+  @OptionGroup var list: WaitingOptions
 
   func run() throws {
-    let count = try QuarantineText.list(shared, store: store, reason: .clockSkew, limit: limit)
+    let count = try QuarantineText.list(shared, list, reason: .clockSkew)
     if shared.json { return }
     if count == 0 { return Output.line("nothing is held") }
     Output.line("")
@@ -209,17 +193,17 @@ struct HeldAcceptCommand: ParsableCommand {
 enum QuarantineText {
   /// Lists what waits; returns how many there were.
   static func list(
-    _ shared: SharedOptions, store: String?, reason: QuarantinedEntry.Reason?, limit: Int
+    _ shared: SharedOptions, _ options: WaitingOptions, reason: QuarantinedEntry.Reason?
   ) throws -> Int {
     let client = try shared.connect()
     let list = PagedList<ListQuarantine.Reply, QuarantinedEntry>(
-      limit: limit, isJSON: shared.json, entries: \.entries, next: \.next, lines: lines,
+      limit: options.limit, isJSON: shared.json, entries: \.entries, next: \.next, lines: lines,
       note: { Block.note(away: $0.away, damaged: $0.damaged) })
     let (count, isMore) = try list.show {
       try client.call(
-        ListQuarantine.self, .init(name: store, reason: reason, after: $1, limit: $0))
+        ListQuarantine.self, .init(name: options.store, reason: reason, after: $1, limit: $0))
     }
-    if isMore { Output.note("there is more: --limit \(limit * 10)") }
+    if isMore { Output.note("there is more: --limit \(options.limit * 10)") }
     return count
   }
 

@@ -86,7 +86,33 @@ import Testing
   /// The last step: the engine does not open what was put there.
   @Test func aBackupThatDoesNotOpenIsTakenOutAgain() async throws {
     let daemon = try await daemon()
-    // Of a version that the model lacks, and that the file does not remember.
+    try await makeUnusable(daemon)
+    let refused = try await daemon.ctl("restore", "monday")
+    #expect(refused.code == 1, "\(refused)")
+    #expect(refused.errors.contains("the store that was there is back"), "\(refused.errors)")
+    #expect(refused.errors.contains("another version of the model"), "\(refused.errors)")
+    try await expectOldStore(daemon)
+  }
+
+  /// A file that was removed under the daemon leaves nothing to put back.
+  @Test func aBackupThatDoesNotOpenDoesNotStayWhereNoStoreWas() async throws {
+    let daemon = try await daemon()
+    try await makeUnusable(daemon)
+    for suffix in ["", "-wal", "-shm"] {
+      try FileManager.default.removeItem(atPath: daemon.localPath + suffix)
+    }
+    let refused = try await daemon.ctl("restore", "monday")
+    #expect(refused.code == 1, "\(refused)")
+    #expect(refused.errors.contains("its copy is gone again"), "\(refused.errors)")
+    #expect(refused.errors.contains("another version of the model"), "\(refused.errors)")
+    let isServed = await eventually { (try? daemon.status().state) == .serving }
+    #expect(isServed, "\(daemon.log(last: 5))")
+    #expect(try await daemon.values("Item", "name") == [], "a new one")
+    #expect(await daemon.stop() == 0)
+  }
+
+  /// The backup is of a version that the model lacks, and that the file does not remember.
+  private func makeUnusable(_ daemon: Daemon) async throws {
     let backup = folder.file("backups/monday/d.sqlite")
     try mode(folder.file("backups"), 0o755)
     try bring(backup, to: "Other")
@@ -95,11 +121,6 @@ import Testing
     try await queue.write { try $0.execute(sql: "DELETE FROM Z_MODELCACHE") }
     try queue.close()
     try daemon.handOver()
-    let refused = try await daemon.ctl("restore", "monday")
-    #expect(refused.code == 1, "\(refused)")
-    #expect(refused.errors.contains("the store that was there is back"), "\(refused.errors)")
-    #expect(refused.errors.contains("another version of the model"), "\(refused.errors)")
-    try await expectOldStore(daemon)
   }
 
   private func bring(_ path: String, to version: String) throws {

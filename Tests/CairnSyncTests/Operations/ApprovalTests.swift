@@ -161,6 +161,16 @@ struct ApprovalTests {
     try await third.close()
   }
 
+  /// Earlier versions wrote a place of the change order, and no stamps.
+  @Test func anApprovalOfAnEarlierVersionCoversNothing() throws {
+    var writer = ByteWriter()
+    writer.fixed(UInt64(99))
+    writer.byte(1)
+    let verdict = try DeletionVerdict(decoding: writer.data)
+    #expect(verdict.isApproved)
+    #expect(!verdict.extent.covers(DeletionExtent(forgotten: 5)), "of a store that comes back")
+  }
+
   /// The first to take the deletes tells the hub so, by which their places there may change.
   @Test func anApprovalHoldsThoughAnotherDaemonHasTakenTheDeletesMeanwhile() async throws {
     let limit = DeletionLimit(share: 0.5, smallest: 100)

@@ -20,11 +20,11 @@ struct RecordDecisionTests {
     let mine = state(1, PropertyWrite(stamp: stamp(5, a)))
     let theirs = state(2, PropertyWrite(stamp: stamp(6, b)))
     let decision = RecordDecision.decide(mine: mine, theirs: theirs, policy: .lastWriter)
-    #expect(decision.action == .update(["p"]))
+    #expect(decision.merged.registers["p"]?.value == .integer(2))
     let conflict = try #require(decision.conflicts.first)
     #expect(conflict.losingValue == .integer(1) && conflict.winningValue == .integer(2))
     let back = RecordDecision.decide(mine: theirs, theirs: mine, policy: .lastWriter)
-    #expect(back.action == .keep && back.conflicts.map(\.losingValue) == [.integer(1)])
+    #expect(back.merged == decision.merged && back.conflicts.map(\.losingValue) == [.integer(1)])
   }
 
   @Test func anOverwriteByAWriterWhoSawTheValueIsNoConflict() {
@@ -32,7 +32,7 @@ struct RecordDecisionTests {
     let mine = state(1, first)
     let theirs = state(2, first.overwritten(at: stamp(6, b)))
     let decision = RecordDecision.decide(mine: mine, theirs: theirs, policy: .lastWriter)
-    #expect(decision.conflicts.isEmpty && decision.action == .update(["p"]))
+    #expect(decision.conflicts.isEmpty && decision.merged.registers["p"]?.value == .integer(2))
     // Three writes later, the first is still known.
     let later = first.overwritten(at: stamp(6, b)).overwritten(at: stamp(7, a))
       .overwritten(at: stamp(8, b))
@@ -57,8 +57,6 @@ struct RecordDecisionTests {
     let atWriter = RecordDecision.decide(mine: written, theirs: deleted, policy: policy)
     #expect(atDeleter.merged == atWriter.merged)
     #expect(atDeleter.merged.isAlive(under: policy) == survives)
-    #expect(atDeleter.action == (survives ? .insert : .keep))
-    #expect(atWriter.action == (survives ? .keep : .delete))
     #expect(atDeleter.conflicts == atWriter.conflicts && atWriter.conflicts.count == 1)
     #expect(atWriter.conflicts.first?.rule == (survives ? .writeWon : .deleteWon))
   }
@@ -72,7 +70,7 @@ struct RecordDecisionTests {
     for policy in DeleteConflictPolicy.allCases {
       let decision = RecordDecision.decide(
         mine: state(1, write), theirs: deleted, policy: policy)
-      #expect(decision.action == .delete && decision.conflicts.isEmpty, "\(policy)")
+      #expect(!decision.merged.isAlive(under: policy) && decision.conflicts.isEmpty, "\(policy)")
     }
   }
 

@@ -3,8 +3,11 @@ import CairnControl
 import CairnSync
 
 extension HandlerTable {
-  mutating func serveStatus(_ status: @escaping @Sendable () -> DaemonStatus) {
-    add(.remembering(GetStatus.self) { .init(status: status()) })
+  /// - Parameter isAtHand: Whether the status can be told without reading a store.
+  mutating func serveStatus(
+    _ status: @escaping @Sendable () -> DaemonStatus, isAtHand: @escaping @Sendable () -> Bool
+  ) {
+    add(.remembering(GetStatus.self, isAtHand: isAtHand) { .init(status: status()) })
   }
 
   mutating func serveConfiguration(_ actions: DaemonActions) {

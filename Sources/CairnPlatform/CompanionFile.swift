@@ -1,0 +1,24 @@
+import Glibc
+
+/// Files beside a database that whoever may use it may use, too, as SQLite makes its log.
+public enum CompanionFile {
+  /// Makes a new file with the database's permissions, and where this process is root's, its owner: neither the mask of
+  /// the process counts nor who it is.
+  ///
+  /// - Returns: The open file; nil where there is something of that name, be it a symbolic link.
+  /// - Throws: ``PlatformError`` when it cannot be made.
+  public static func make(_ path: String, of database: FileFacts) throws -> OwnedDescriptor? {
+    let mode = mode_t(database.mode & 0o777)
+    let opened = retryingInterrupts {
+      open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_CREAT | O_EXCL, mode)
+    }
+    if opened < 0 {
+      if ErrnoCode.current == .exists { return nil }
+      throw PlatformError("open", path: path, code: .current)
+    }
+    let file = OwnedDescriptor(adopting: opened)
+    _ = fchmod(opened, mode)
+    if geteuid() == 0 { _ = fchown(opened, database.owner, database.group) }
+    return file
+  }
+}
