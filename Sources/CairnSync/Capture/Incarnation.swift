@@ -62,6 +62,12 @@ extension StoreAccess {
     }
   }
 
+  /// - Throws: ``Exchange/hasGoneBack`` for a store that lacks what a reader was served from it, or has something else in
+  ///   its place.
+  func checkHasNotGoneBack(asSeenBy claim: (StoreID) throws -> ReaderClaim) throws {
+    if try hasGoneBack(asSeenBy: claim, ledger()) { throw Exchange.hasGoneBack }
+  }
+
   /// Whether the store, as a ledger shows it, is what a change set was made for.
   func isStill(_ expected: ExpectedDestination, _ ledger: Ledger) throws -> Bool {
     guard ledger.storeID == expected.id else { return false }

@@ -58,6 +58,10 @@ struct ChangeSetPass: ReplicaPass, @unchecked Sendable {
       source: ends.source, destination: ends.destination,
       wanted: { [filter = setting.filter] in filter?.changes($0) ?? $0 },
       comeBack: { try remote.comeBack(side) },
+      checkSource: { stream in
+        guard side == .push, let claim = try remote.claim(on: stream) else { return }
+        try setting.local.checkHasNotGoneBack { _ in claim }
+      },
       checkDeletions: { stream, cursor in
         guard side == .pull else { return }
         try setting.deletions?.check(from: remote, stream, to: local.access, after: cursor)

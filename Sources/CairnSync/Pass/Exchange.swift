@@ -8,6 +8,9 @@ struct Exchange {
   /// What a destination does to which the source cannot tell all that it has missed: gives how much it has deleted by
   /// that, by its place; nil where it has missed nothing.
   let comeBack: () throws -> [String: Int]
+  /// Stops an exchange whose source is not what the destination was served from before, since the look at the beginning
+  /// of the pass: of two machines with one image, the other has served it meanwhile, under the same identity.
+  var checkSource: (_ stream: StoreID) throws -> Void = { _ in }
   /// Stops a pass that would delete too much.
   let checkDeletions: (_ stream: StoreID, _ cursor: SyncCursor) throws -> Void
   /// How many records make a set that another is read beside.
@@ -49,6 +52,7 @@ struct Exchange {
       return report
     }
     // Once the set is read: what another daemon commits after a look would be read unseen.
+    try checkSource(stream)
     try checkDeletions(stream, cursor)
     let set = wanted(next.set)
     let isPart = next.set.upTo <= cursor.streamingUntil

@@ -221,6 +221,7 @@ struct SyncPass: ReplicaPass, @unchecked Sendable {
       comeBack: {
         try comeBack(destination, to: source).map { [destination.place: $0] } ?? [:]
       },
+      checkSource: { _ in try source.checkHasNotGoneBack(asSeenBy: destination.claim) },
       checkDeletions: { _, cursor in
         try deletions?.check(
           from: source, to: destination, isLocal: destination.store === local.store, after: cursor,
