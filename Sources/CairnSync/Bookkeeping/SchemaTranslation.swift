@@ -7,6 +7,10 @@ struct SchemaTranslation {
   private var links: [String: (name: String, isSwapped: Bool)] = [:]
   /// By new entity, the properties that continue nothing.
   private(set) var added: [String: Set<String>] = [:]
+  /// By old root, the roots that its entities have now: an entity may get a superentity, or lose it.
+  private var roots: [String: Set<String>] = [:]
+  /// By new entity, the root of its tree.
+  private var rootsByEntity: [String: String] = [:]
   /// The old entities, and the old properties as `Entity.property`, that nothing continues.
   private(set) var removed: Set<String> = []
 
@@ -16,17 +20,22 @@ struct SchemaTranslation {
       ? nil : SchemaTranslation(from: source.schema.names, to: destination.schema)
   }
 
-  /// Whether anything has another name.
-  var renames: Bool { !entities.isEmpty || !properties.isEmpty || !links.isEmpty }
+  /// Whether anything has another name, or rows lie in another tree of entities.
+  var renames: Bool {
+    !entities.isEmpty || !properties.isEmpty || !links.isEmpty
+      || roots.contains { $0.value != [$0.key] }
+  }
 
   init(from old: SchemaNames, to schema: SyncSchema) {
     let new = schema.names
+    rootsByEntity = new.entities.mapValues(\.root)
     let sources = Self.match(
       new.entities.mapValues(\.identifier), with: old.entities.mapValues(\.identifier))
     removed = Set(old.entities.keys).subtracting(sources.values)
     for (name, entity) in new.entities {
       guard let source = sources[name], let former = old.entities[source] else { continue }
       if source != name { entities[source] = name }
+      roots[former.root, default: []].insert(entity.root)
       let matched = Self.match(entity.properties, with: former.properties)
       for property in entity.properties.keys.sorted() {
         guard let was = matched[property] else {
@@ -77,6 +86,18 @@ struct SchemaTranslation {
   }
 
   func entity(_ name: String) -> String { entities[name] ?? name }
+
+  /// The root of the tree in which a row of an old entity lies now.
+  ///
+  /// - Parameters:
+  ///   - root: The old root.
+  ///   - entity: The old entity; nil where it is not known.
+  /// - Returns: Nil where the root alone does not tell.
+  func root(_ root: String, of entity: String?) -> String? {
+    if let entity, let found = rootsByEntity[self.entity(entity)] { return found }
+    guard let found = roots[root] else { return root }
+    return found.count == 1 ? found.first : nil
+  }
 
   /// A property of an old entity; a place in an ordered relationship is called after it.
   func property(_ name: String, of entity: String) -> String {

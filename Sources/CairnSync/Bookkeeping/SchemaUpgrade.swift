@@ -56,10 +56,17 @@ struct SchemaUpgrade {
       let encoded = translation.entry(entry).encoded
       if encoded != value { ledger.put(SyncMap.records.key(key), encoded) }
     }
+    /// By the keys of rows, the entities of those that are taken up.
+    var rows: [Data: String] = [:]
     for map in [SyncMap.ids, .births] {
       try sidecar.visitEntries(of: map) { key, value in
         guard let end = key.firstIndex(of: 0) else { throw ByteReader.damaged }
-        let root = translation.entity(String(decoding: key[..<end], as: UTF8.self))
+        if map == .ids { rows[key] = entities[try SyncKey.identity(RecordID.self, in: value)] }
+        let old = String(decoding: key[..<end], as: UTF8.self)
+        // A birth that no tree can be told of is not needed: the record gets an identity without it.
+        guard let root = translation.root(old, of: rows[key]) else {
+          return ledger.put(map.key(key), nil)
+        }
         let new = map.key(Data(root.utf8) + key[end...])
         if new.key != key { move(map.key(key), to: new, value) }
       }

@@ -77,6 +77,58 @@ struct ModelChangeTests {
     }
   }
 
+  /// The model with entities more, above those of items and of leaves or beside them.
+  private static func rooted(isAbove: Bool) -> ManagedObjectModel {
+    let model = SampleModel.make()
+    for name in ["Item", "Leaf"] {
+      let root = EntityDescription(name: "Rooted\(name)")
+      if isAbove { root.subentities = [model.entitiesByName[name]].compactMap { $0 } }
+      model.entities.append(root)
+    }
+    return model
+  }
+
+  /// Rows lie in another table then, under the keys that they had; and back again.
+  @Test func recordsOfAnEntityThatGetsASuperentityOrLosesItStayWhatTheyAre() async throws {
+    let scratch = try Scratch()
+    func picture(_ daemon: Daemon) throws -> [String] {
+      try daemon.site.write { context in
+        try ["Item", "Leaf"].flatMap { name in
+          try daemon.site.all(name, in: context).map {
+            "\(name) \($0.value(forKey: "key") ?? "") \($0.value(forKey: "value") ?? "")"
+          }
+        }
+      }
+    }
+    try await sync(SampleModel.make(), in: scratch) { daemon in
+      try daemon.insertFamily(of: 4)
+      try daemon.site.write { try daemon.site.insert("Leaf", ["key": "l"], in: $0) }
+    }
+    for (number, isAbove) in [true, false].enumerated() {
+      let model = Self.rooted(isAbove: isAbove)
+      try await sync(model, in: scratch) { daemon in
+        let counters = try daemon.engine.status().replicas.first?.counters
+        #expect(counters?.recordsPushed == 0 && counters?.recordsPulled == 0)
+        let id = try #require(
+          try daemon.site.write { context in
+            try daemon.site.find("Item", "k1", in: context).flatMap {
+              try daemon.site.access.ledger().recordID(for: $0.objectID)
+            }
+          })
+        #expect(try daemon.site.access.ledger().record(id)?.entity == "Item")
+        try daemon.site.write { context in
+          try daemon.site.find("Item", "k1", in: context)?.setValue("v\(number)", forKey: "value")
+          try daemon.site.find("Leaf", "l", in: context)?.setValue("v\(number)", forKey: "value")
+        }
+      }
+      let other = try Daemon("nas", in: scratch, model: model)
+      let found = try picture(other)
+      #expect(found.count == 5, "\(found)")
+      for line in ["Item k1 v\(number)", "Leaf l v\(number)"] { #expect(found.contains(line)) }
+      try await other.close()
+    }
+  }
+
   @Test func renamedEntitiesPropertiesAndLinksKeepTheirRecords() async throws {
     let scratch = try Scratch()
     try await sync(SampleModel.make(), in: scratch) { try $0.insertFamily(of: 6) }
