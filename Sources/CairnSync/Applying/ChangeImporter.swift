@@ -112,7 +112,8 @@ struct ChangeImporter {
       case .failed: throw failure ?? StoreAccess.contention(access.store)
       case .attempt(let refused, let unchangeable):
         let batch = IncomingBatch(
-          source: set.source, records: set.records, links: set.links, isSent: move != nil,
+          source: set.source, records: set.records, links: set.links,
+          completed: set.completed, isSent: move != nil,
           refused: refused, unchangeable: unchangeable, isPart: source != nil,
           reconsidered: reconsidered.subtracting(unchangeable.keys),
           isModelChange: isModelChange, journalsDeletes: journalsDeletes)

@@ -160,6 +160,7 @@ struct StoreComparison {
       let mine = a.state.registers[name]
       let theirs = b.state.registers[name]
       if mine == nil, let theirs, isUnwritten(name, theirs, of: a.state) { continue }
+      if filter?.keeps(mine, theirs, of: name, a.state.entity) == true { continue }
       if !WireValue.areKeptSame(mine?.value, theirs?.value) {
         let values = StoreDifference.Values(
           local: mine?.value, replica: theirs?.value,

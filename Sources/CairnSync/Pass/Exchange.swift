@@ -4,7 +4,7 @@ struct Exchange {
   let source: any ChangeSource
   let destination: any ChangeDestination
   /// What of a set the destination takes, in its own names.
-  let wanted: (ChangeSet) -> ChangeSet
+  let wanted: (ChangeSet) throws -> ChangeSet
   /// What a destination does to which the source cannot tell all that it has missed: gives how much it has deleted by
   /// that, by its place; nil where it has missed nothing.
   let comeBack: () throws -> [String: Int]
@@ -54,7 +54,7 @@ struct Exchange {
     // Once the set is read: what another daemon commits after a look would be read unseen.
     try checkSource(stream)
     try checkDeletions(stream, cursor)
-    let set = wanted(next.set)
+    let set = try wanted(next.set)
     let isPart = next.set.upTo <= cursor.streamingUntil
     let isFull = next.set.records.count + next.set.links.count >= fullSet
     var end = next.end
@@ -67,7 +67,7 @@ struct Exchange {
       changes, of: stream,
       by: ExpectedDestination(id: reader, claim: source.claim(on: reader)),
       asking: isPart
-        ? { ids in wanted(try source.states(of: ids, for: reader)).records } : nil)
+        ? { ids in try wanted(source.states(of: ids, for: reader)).records } : nil)
     // Sets leave out what came from the destination itself, which has lost that now: the next pass finds out that it
     // has gone back in time, and sends it everything.
     guard taken.position >= cursor.position else { throw Self.hasGoneBack }

@@ -217,7 +217,7 @@ struct SyncPass: ReplicaPass, @unchecked Sendable {
     let returned = try isFirst ? comeBack(destination, to: source) : nil
     var report = try Exchange(
       source: self.side(of: source), destination: self.side(of: destination),
-      wanted: { wanted($0, from: source, to: destination) },
+      wanted: { try wanted($0, from: source, to: destination) },
       comeBack: {
         try comeBack(destination, to: source).map { [destination.place: $0] } ?? [:]
       },
@@ -241,13 +241,20 @@ struct SyncPass: ReplicaPass, @unchecked Sendable {
   /// store.
   func wanted(
     _ set: ChangeSet, from source: StoreAccess, to destination: StoreAccess
-  ) -> ChangeSet {
+  ) throws -> ChangeSet {
+    let cascade = filter.map {
+      FilteredCascade(filter: $0, schema: local.schema, source: source, policy: local.policy)
+    }
     var set = set
-    if let filter, source.store === local.store { set = filter.changes(set) }
+    if let filter, let cascade, source.store === local.store {
+      set = filter.changes(try cascade.complete(set))
+    }
     if source.schema !== destination.schema {
       set = SchemaTranslation(from: source.schema.names, to: destination.schema).changes(set)
     }
-    if let filter, destination.store === local.store { set = filter.changes(set) }
+    if let filter, let cascade, destination.store === local.store {
+      set = filter.changes(try cascade.complete(set))
+    }
     return set
   }
 }

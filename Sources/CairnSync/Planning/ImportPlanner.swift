@@ -202,7 +202,7 @@ struct ImportPlanner {
         mine: mine, theirs: incoming, merged: decision.merged, rule: .lastWriter)
     }
     var merged = decision.merged
-    var equalsIncoming = decision.equalsIncoming
+    var equalsIncoming = decision.equalsIncoming && !batch.completed.contains(incoming.id)
     if let item = items[incoming.id], item.row != nil, item.after.entity != merged.entity {
       // The row is what it is; older versions may have written down another entity elsewhere.
       merged.entity = item.after.entity

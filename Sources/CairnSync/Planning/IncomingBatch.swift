@@ -4,6 +4,8 @@ struct IncomingBatch: Sendable {
   let source: StoreID
   var records: [RecordState] = []
   var links: [LinkChange] = []
+  /// Those of the records that the source does not have as they stand here.
+  var completed: Set<RecordID> = []
   /// Whether the source has sent this now; false for what waited here, or is looked at once more.
   var isSent = true
   /// Records that an attempt was refused for, with the reason: they go into quarantine.

@@ -155,7 +155,7 @@ struct StoreRepair {
   ) throws {
     let destination = access(side)
     let source = access(side == .local ? .replica : .local)
-    let wanted = pass.wanted(set, from: source, to: destination)
+    let wanted = try pass.wanted(set, from: source, to: destination)
     if wanted.isEmpty { return }
     let known = try destination.ledger()
     let ids = try set.records.map(\.id).filter { try known.record($0)?.key != nil }

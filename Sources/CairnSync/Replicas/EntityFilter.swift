@@ -129,6 +129,18 @@ struct EntityFilter: Hashable, Sendable {
     leadingOut.contains("\(entity).\(property)")
   }
 
+  /// Whether two values are references of one write to what is not exchanged.
+  ///
+  /// They are kept, and not followed: one of the stores may know that another record stands for the one that was meant.
+  func keeps(
+    _ mine: Register?, _ theirs: Register?, of property: String, _ entity: String
+  ) -> Bool {
+    guard let mine, let theirs, mine.write.stamp == theirs.write.stamp,
+      leadsOut(property, of: entity)
+    else { return false }
+    return mine.value.reference != nil && theirs.value.reference != nil
+  }
+
   /// Whether something that differs between the two stores should not.
   func concerns(_ difference: StoreDifference) -> Bool {
     guard names.contains(difference.entity) else { return false }

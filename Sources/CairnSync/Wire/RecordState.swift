@@ -164,6 +164,8 @@ public struct ChangeSet: Hashable, Sendable {
   public var links: [LinkChange]
   /// How many values of its records the source could not read, so that they stay there; does not travel.
   var unreadable = 0
+  /// Those of its records that the source does not have as they stand here; does not travel.
+  var completed: Set<RecordID> = []
   public init(
     source: StoreID, after: UInt64, upTo: UInt64, records: [RecordState] = [],
     links: [LinkChange] = []

@@ -101,7 +101,10 @@ struct StoreAddCommand: ParsableCommand {
         throw ControlError.storeUnavailable(
           name: name, code: replica.problem?.code ?? "stopped",
           reason: replica.problem?.message ?? "its link is stopped")
-      case .opening, .migrating, .unavailable, .firstSync, .behind: break
+      case .behind:
+        bar.clear()
+        if try isInStep(client, within: deadline - .now) { return }
+      case .opening, .migrating, .unavailable, .firstSync: break
       }
       let progress = replica.progress
       let fraction = progress?.total.map { $0 == 0 ? 1 : Double(progress?.done ?? 0) / Double($0) }
@@ -110,6 +113,18 @@ struct StoreAddCommand: ParsableCommand {
         throw ControlError.waitTimedOut(behind: [name])
       }
       Thread.sleep(forTimeInterval: 0.2)
+    }
+  }
+
+  /// Waits as `cairnctl wait` does, which fails where waiting longer does not help.
+  private func isInStep(_ client: ControlClient, within patience: Duration) throws -> Bool {
+    do {
+      // The bar comes back now and then: the link may begin anew.
+      let seconds = max(0, min(patience / .seconds(1), 10))
+      _ = try WaitCommand.wait(for: [name], by: client, seconds)
+      return true
+    } catch ControlError.waitTimedOut {
+      return false
     }
   }
 }

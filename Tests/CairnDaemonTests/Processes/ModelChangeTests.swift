@@ -209,7 +209,7 @@ import Testing
     _ = try await filled()
     let daemon = try Daemon(in: folder, .init(model: package.path))
     try await daemon.start()
-    #expect(try await daemon.ctl("store", "add", "nas", replica).code == 0)
+    #expect(try await daemon.ctl("store", "add", "nas", "sqlite", replica).code == 0)
     #expect(try await daemon.ctl("wait", "--for", "nas").code == 0)
     #expect(await daemon.stop() == 0)
     try package.makeCurrent("Third")
@@ -220,14 +220,14 @@ import Testing
       "\(daemon.log(last: 8))")
     #expect(try await daemon.ctl("store", "remove", "nas").code == 0)
     for name in ["nas", "other"] {
-      let early = try await daemon.ctl("store", "add", name, replica)
+      let early = try await daemon.ctl("store", "add", name, "sqlite", replica)
       #expect(
         early.code != 0 && early.errors.contains("nas is being migrated"), "\(name): \(early)")
     }
     try await writer.writeWithoutTransaction { try $0.execute(sql: "COMMIT") }
     try writer.close()
     #expect(await daemon.logs("nas was brought from First to Third"), "\(daemon.log(last: 8))")
-    #expect(try await daemon.ctl("store", "add", "other", replica).code == 0)
+    #expect(try await daemon.ctl("store", "add", "other", "sqlite", replica).code == 0)
     #expect(try daemon.status().replicas.map(\.name) == ["other"])
     #expect(try await daemon.ctl("wait", "--for", "other").code == 0)
     #expect(await daemon.stop() == 0)

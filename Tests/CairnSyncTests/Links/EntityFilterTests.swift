@@ -146,6 +146,101 @@ struct EntityFilterTests {
     await daemon.engine.stop()
   }
 
+  /// Items take their parts along; one daemon has items only, and one parts only.
+  @Test(arguments: [false, true], [SyncDirection.both, .pull])
+  func whatGoesAlongWithARecordThatIsNotExchangedGoesThereToo(
+    _ isWrittenMeanwhile: Bool, _ direction: SyncDirection
+  ) async throws {
+    let scratch = try Scratch()
+    let filters: [String: Set<String>?] = [
+      "all": nil, "parts": ["Part", "Tag"], "items": ["Item"],
+    ]
+    var daemons: [String: SyncEngineTests.Daemon] = [:]
+    for (name, entities) in filters {
+      let daemon = try SyncEngineTests.Daemon(name, in: scratch)
+      if name == "all" {
+        try fill(daemon)
+        try daemon.site.write { context in
+          let second = try daemon.site.insert("Part", ["key": "q"], in: context)
+          second.setValue(try daemon.site.find("Item", "i", in: context), forKey: "item")
+        }
+      }
+      var shared = replica(scratch, entities)
+      if name == "parts", !isWrittenMeanwhile { shared.direction = direction }
+      try daemon.engine.addReplica(shared)
+      daemons[name] = daemon
+    }
+    let all = try #require(daemons["all"])
+    let parts = try #require(daemons["parts"])
+    let items = try #require(daemons["items"])
+    func settle() async throws {
+      for _ in 0..<3 {
+        for daemon in [all, items, parts] { try await daemon.engine.wait(timeout: .patience) }
+      }
+    }
+    try await settle()
+    #expect(try parts.site.picture().contains { $0.contains("part q") })
+    try parts.engine.pause()
+    try items.site.write { context in
+      context.delete(try #require(try items.site.find("Item", "i", in: context)))
+    }
+    for daemon in [items, all] { try await daemon.engine.wait(timeout: .patience) }
+    #expect(try !all.site.picture().contains { $0.contains("part") })
+    if isWrittenMeanwhile {
+      try parts.site.write { context in
+        try parts.site.find("Part", "q", in: context)?.setValue("later", forKey: "key")
+      }
+    }
+    try parts.engine.resume()
+    try await settle()
+    let left = isWrittenMeanwhile ? ["part later of - at -1"] : []
+    for daemon in [parts, all] {
+      #expect(try daemon.site.picture().filter { $0.contains("part") } == left)
+      let report = try await daemon.engine.verify(name: "nas", timeout: .patience)
+      #expect(report.isEqual, "\(report)")
+    }
+    for daemon in daemons.values { try await daemon.close() }
+  }
+
+  /// A reference to what only another store knows to be united with another record.
+  @Test func aRepairKeepsReferencesToWhatIsNotExchanged() async throws {
+    let scratch = try Scratch()
+    let (first, second) = (
+      try SyncEngineTests.Daemon("first", in: scratch),
+      try SyncEngineTests.Daemon("second", in: scratch)
+    )
+    let items = try SyncEngineTests.Daemon("items", in: scratch)
+    for daemon in [first, second] { try daemon.engine.addReplica(replica(scratch, nil)) }
+    try items.engine.addReplica(replica(scratch, ["Item"]))
+    for daemon in [first, second, items] { try await daemon.engine.wait(timeout: .patience) }
+    // The smaller ID, which is the older one, survives.
+    try second.engine.pause()
+    try second.site.write { _ = try second.site.insert("Tag", ["name": "same"], in: $0) }
+    try first.site.write { context in
+      let tag = try first.site.insert("Tag", ["name": "same"], in: context)
+      let item = try first.site.insert("Item", ["key": "i"], in: context)
+      item.setValue(tag, forKey: "label")
+    }
+    for daemon in [first, items] { try await daemon.engine.wait(timeout: .patience) }
+    try second.engine.resume()
+    for _ in 0..<2 {
+      for daemon in [second, first, items] { try await daemon.engine.wait(timeout: .patience) }
+    }
+    func label(_ daemon: SyncEngineTests.Daemon) throws -> String? {
+      try daemon.site.write { context in
+        let item = try daemon.site.find("Item", "i", in: context)
+        return (item?.value(forKey: "label") as? ManagedObject)?.value(forKey: "name") as? String
+      }
+    }
+    #expect(try label(first) == "same")
+    let report = try await items.engine.verify(name: "nas", timeout: .patience)
+    #expect(report.isEqual, "\(report)")
+    _ = try await items.engine.repair(name: "nas")
+    for daemon in [items, first, second] { try await daemon.engine.wait(timeout: .patience) }
+    #expect(try label(first) == "same" && label(second) == "same")
+    for daemon in [first, second, items] { try await daemon.close() }
+  }
+
   /// An order of records that are not exchanged waits for nothing, and is no difference.
   @Test(arguments: [["Item"], ["Part"], ["Tag"]])
   func orderedRelationshipsThatLeadOutKeepNothingFromBeingInStep(_ entities: [String]) async throws

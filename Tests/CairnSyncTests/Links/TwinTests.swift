@@ -22,9 +22,10 @@ struct TwinTests {
 
   private func keys(_ site: Fleet.Site) throws -> Set<String> {
     try site.write { context in
-      Set(try context.fetch(FetchRequest<ManagedObject>(entityName: "Item")).compactMap {
-        $0.value(forKey: "key") as? String
-      })
+      Set(
+        try context.fetch(FetchRequest<ManagedObject>(entityName: "Item")).compactMap {
+          $0.value(forKey: "key") as? String
+        })
     }
   }
 
