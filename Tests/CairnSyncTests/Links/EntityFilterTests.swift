@@ -179,7 +179,12 @@ struct EntityFilterTests {
       }
     }
     try await settle()
-    #expect(try parts.site.picture().contains { $0.contains("part q") })
+    let kept = try all.site.write { context in
+      try all.site.all("Part", in: context).compactMap {
+        try all.site.access.ledger().recordID(for: $0.objectID)
+      }
+    }
+    #expect(try kept.count == 2 && parts.site.picture().contains { $0.contains("part q") })
     try parts.engine.pause()
     try items.site.write { context in
       context.delete(try #require(try items.site.find("Item", "i", in: context)))
@@ -194,6 +199,12 @@ struct EntityFilterTests {
     try parts.engine.resume()
     try await settle()
     let left = isWrittenMeanwhile ? ["part later of - at -1"] : []
+    if direction == .both {
+      let ledger = try all.site.access.ledger()
+      for id in kept {
+        #expect(try ledger.record(id)?.deletion != nil, "they have deletes of their own everywhere")
+      }
+    }
     for daemon in [parts, all] {
       #expect(try daemon.site.picture().filter { $0.contains("part") } == left)
       let report = try await daemon.engine.verify(name: "nas", timeout: .patience)

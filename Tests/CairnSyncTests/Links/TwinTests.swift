@@ -78,7 +78,7 @@ struct TwinTests {
         try await one.engine.wait(timeout: .patience)
       }
     }
-    #expect(error?.recovery == .retry)
+    #expect(try #require(error).recovery == .retry)
     for _ in 0..<3 {
       try await run()
       try await one.engine.wait(timeout: .patience)
