@@ -246,11 +246,15 @@ struct SchemaMigration {
 
   /// Goes on with keys behind those that were given, be their objects deleted.
   private func continueKeys(_ keys: [String: Int64]) throws {
+    // A root may be new above entities that there were.
+    var lasts: [String: Int64] = [:]
     for change in plan.difference.entities {
-      guard let source = change.source, change.destination.superentity == nil else { continue }
-      let former = plan.source.entity(source.rootEntity).table
+      guard let source = change.source else { continue }
       let table = plan.destination.entity(change.destination).table
-      guard let last = keys[former], last > 0, !plan.stayingTables.contains(table) else { continue }
+      let last = keys[plan.source.entity(source.rootEntity).table] ?? 0
+      if !plan.stayingTables.contains(table) { lasts[table] = max(lasts[table] ?? 0, last) }
+    }
+    for (table, last) in lasts.sorted(by: { $0.key < $1.key }) where last > 0 {
       var parameters = ParameterList()
       parameters.append(new.place(ofTable: table))
       parameters.append(PostgreSQLSchemaBuilder.identifier)

@@ -3,7 +3,7 @@ import CairnStore
 
 /// Tells a store that has some entities only what the delete rules of the others do to its records.
 ///
-/// Where an owner is deleted that the members' writer had not seen go, its members are hidden with it
+/// Where an owner is deleted, the members that the deleter did not know are hidden with it
 /// (Decisions/0017-ImportsAreDecidedInValues.md). A store that does not exchange owners never hears of that. So a member
 /// that the source hides arrives there with a delete of its own, at the stamp of the owner's, that has seen all older
 /// writes. It is the destination's from then on, and travels back: everywhere, a later write brings the member back.
@@ -47,6 +47,7 @@ struct FilteredCascade {
       }
     }
     set.records.sort { $0.id < $1.id }
+    try ledger.prefetch(records: set.records.filter { owners[$0.entity] != nil }.map(\.id))
     for (place, state) in set.records.enumerated() {
       guard let names = owners[state.entity], state.survivor == nil,
         state.isAlive(under: policy(state.entity)), try isWithoutRow(state.id, ledger)

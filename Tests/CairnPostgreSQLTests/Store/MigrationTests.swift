@@ -126,6 +126,22 @@ import Testing
     #expect(left.integer(0, 0) == 0)
   }
 
+  /// The rows of shelves lie in the table of a root that there was not.
+  @Test func keysGoOnWhereAnEntityGetsASuperentity() throws {
+    let old = try LibraryModel.make().model
+    let store = try words.open(model: old)
+    for place in ["a", "b"] { try words.insert("Shelf", ["place": .string(place)], in: store) }
+    try store.close()
+    let new = try LibraryModel.make().model
+    let root = EntityDescription(name: "Furniture")
+    root.subentities = [try #require(new.entitiesByName["Shelf"])]
+    new.entities.append(root)
+    try migrate(from: old, to: new)
+    let next = try words.open(model: new)
+    #expect(try next.verifyIntegrity() == [])
+    #expect(try words.row("Shelf", ["place": .string("c")], in: next).rowKey == 3)
+  }
+
   @Test func whoHoldsUpOtherWritersMigratesBeforeTheyGoOn() async throws {
     let old = try LibraryModel.make().model
     let store = try words.openRecording(model: old)
