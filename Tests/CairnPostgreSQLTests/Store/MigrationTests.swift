@@ -128,14 +128,18 @@ import Testing
 
   /// The rows of shelves lie in the table of a root that there was not.
   @Test func keysGoOnWhereAnEntityGetsASuperentity() throws {
-    let old = try LibraryModel.make().model
+    func model(hasRoot: Bool) throws -> ManagedObjectModel {
+      let shelf = EntityDescription(
+        name: "Shelf", properties: [LibraryModel.attribute("place", .string)])
+      guard hasRoot else { return try LibraryModel.model(of: [shelf]) }
+      let root = EntityDescription(name: "Furniture")
+      root.subentities = [shelf]
+      return try LibraryModel.model(of: [root, shelf])
+    }
+    let (old, new) = (try model(hasRoot: false), try model(hasRoot: true))
     let store = try words.open(model: old)
     for place in ["a", "b"] { try words.insert("Shelf", ["place": .string(place)], in: store) }
     try store.close()
-    let new = try LibraryModel.make().model
-    let root = EntityDescription(name: "Furniture")
-    root.subentities = [try #require(new.entitiesByName["Shelf"])]
-    new.entities.append(root)
     try migrate(from: old, to: new)
     let next = try words.open(model: new)
     #expect(try next.verifyIntegrity() == [])
