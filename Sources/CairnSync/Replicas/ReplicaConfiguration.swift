@@ -15,6 +15,8 @@ public struct ReplicaConfiguration: Sendable, Hashable {
   /// References to other records are kept and forwarded, and lead somewhere once the record is there.
   /// With more entities than before their records are exchanged from now on, those from before
   /// included; with fewer, what a store has of the others stays there as it is.
+  /// Where an owner that is not exchanged is deleted, its members go along with it here, too; of owners
+  /// above each other the last is to be exchanged for that.
   public var entities: Set<String>?
   /// Whether a replica of an older model may be migrated.
   public var migrates: Bool
