@@ -98,7 +98,13 @@ extension GroupEngine {
   func check(_ section: ReplicaSection) async throws {
     let engine = try current().engine
     do {
-      try await engine.check(section.replicaConfiguration)
+      // Cancelling alone ends a look at a mount that hangs.
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await engine.check(section.replicaConfiguration) }
+        group.addTask { try await Task.sleep(for: .seconds(5)) }
+        defer { group.cancelAll() }
+        try await group.next()
+      }
     } catch let error as SyncError {
       throw ControlError.storeInvalid(
         name: section.name, field: "location", reason: error.message)
