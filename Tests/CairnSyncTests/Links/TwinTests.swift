@@ -45,7 +45,8 @@ struct TwinTests {
     return (try Daemon("one", in: scratch), try Daemon("other", in: scratch))
   }
 
-  /// One has looked at the beginning of its pass; then the other serves the replica under the same identity.
+  /// One has looked at the beginning of its pass, and read what there was; then the other serves the replica under the
+  /// same identity.
   @Test func whatOneHasStaysItsOwnAlthoughTheOtherServedTheReplicaInBetween() async throws {
     let (one, other) = try await twins()
     try one.engine.addReplica(shared)
@@ -60,12 +61,12 @@ struct TwinTests {
     let context = ManagedObjectContext(.privateQueue)
     context.persistentStoreCoordinator = other.site.coordinator
     let pass = SyncPass(local: own, replica: replica, context: context)
-    func run(beforeMoving body: () async throws -> Void = {}) async throws {
+    func run(beforePushing body: () async throws -> Void = {}) async throws {
       var machine = PassState(direction: .both)
-      var hasMoved = false
+      var hasPushed = false
       while let step = machine.step {
-        if case .move = step, !hasMoved {
-          hasMoved = true
+        if case .move(.push) = step, !hasPushed {
+          hasPushed = true
           try await body()
         }
         let report = try context.performAndWait { try pass.perform(step) }
