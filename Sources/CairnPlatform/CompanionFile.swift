@@ -1,9 +1,9 @@
 import Glibc
 
-/// Files beside a database that whoever may use it may use, too, as SQLite makes its log.
+/// Makes files beside a database for everybody who may use the database, as SQLite makes its log.
 public enum CompanionFile {
-  /// Makes a new file with the database's permissions, and where this process is root's, its owner: neither the mask of
-  /// the process counts nor who it is.
+  /// Makes a new file with the database's permissions, whatever mask the process has; a process of root's also gives
+  /// it to the database's owner.
   ///
   /// - Returns: The open file; nil where there is something of that name, be it a symbolic link.
   /// - Throws: ``PlatformError`` when it cannot be made.

@@ -22,8 +22,8 @@ import Synchronization
 /// that names it fails with `keypath … not found in entity …`.
 ///
 /// A key that the model has may be the class's as well, such as that of a transient attribute which
-/// the class computes. Then the class is asked by `value(forKey:)`, and by `setValue(_:forKey:)` where
-/// its property can be set; validation, `changedValues()` and stores keep to what the object holds. As
+/// the class computes. Then `value(forKey:)` asks the class, and `setValue(_:forKey:)` sets the class's
+/// property if that can be set; validation, `changedValues()` and stores keep to what the object holds. As
 /// with Objective-C, an accessor that calls `value(forKey:)` of its own key calls itself.
 /// Properties with `@NSManaged` are none of these.
 ///

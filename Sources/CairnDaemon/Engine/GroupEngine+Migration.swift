@@ -93,7 +93,7 @@ extension GroupEngine {
 
   /// Refuses another replica under the name or at the place of one that is being migrated.
   ///
-  /// Nobody else may open that store meanwhile. Removing one is possible: its migration goes on.
+  /// The migration alone may open that store. An operator can remove the replica meanwhile, and the migration goes on.
   ///
   /// - Throws: ``CairnControl/ControlError/busy(reason:)``.
   func checkIsNotMigrating(_ section: ReplicaSection) throws {

@@ -38,8 +38,8 @@ enum StoreFunctions {
 
   /// Counts those that record what other programs write and that no trigger calls.
   static func countOfIdleCapture(in schema: SchemaName) -> String {
-    "(SELECT count(*) \(ofTriggers(in: schema)) "
-      + "AND starts_with(p.proname, \(SQLText.literal(SQLCapture.prefix))) AND \(isIdle))"
+    "SELECT count(*) \(ofTriggers(in: schema)) "
+      + "AND starts_with(p.proname, \(SQLText.literal(SQLCapture.prefix))) AND \(isIdle)"
   }
 
   /// Names the functions of triggers that are dropped or disabled.

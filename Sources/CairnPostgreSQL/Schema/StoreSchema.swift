@@ -15,8 +15,6 @@ struct StoreRecord {
   let capturesSQL: Bool
   /// Whether triggers call functions of an older version, or of the schema's former name, or are dropped or disabled.
   let hasStaleFunctions: Bool
-  /// Whether triggers that record what other programs write are dropped or disabled.
-  let missesSQL: Bool
 }
 
 /// What of a store its writers have to know, and other programs may change.
@@ -160,11 +158,11 @@ struct StoreSchema {
 
   /// Makes the functions of triggers anew where they are stale.
   ///
-  /// A role that does not own them leaves them as they are, and so does one that finds the tables in use: whoever opens the
-  /// store next tries again, and until then verification names them.
+  /// A role that does not own the functions leaves them as they are, and so does a session that another program keeps from
+  /// the tables: the session that opens the store next tries again, and until then verification names the triggers.
   ///
-  /// What other programs wrote while triggers were away is in no history. So history counts as purged up to now, and who
-  /// follows it looks at all rows.
+  /// History lacks what other programs wrote while triggers were away. So this marks history as purged up to now, and
+  /// everybody who follows it looks at all rows.
   func renewFunctions(
     for schema: PostgreSQLSchema, reconnect: () throws -> PostgreSQLConnection
   ) throws {
@@ -178,7 +176,7 @@ struct StoreSchema {
             DerivedTriggers.removal(from: name),
           ] + DerivedTriggers.statements(for: schema)
           + (found.capturesSQL ? SQLCapture.statements(for: schema) : [])
-        if !found.capturesSQL || !found.missesSQL { return renewal + ["captures = captures"] }
+        if try !found.capturesSQL || !missesSQL() { return renewal + ["captures = captures"] }
         return renewal + [
           TransactionLock.history.text(of: name),
           "purged = \(PostgreSQLHistoryTables.nextNumber(in: name))",
@@ -190,6 +188,12 @@ struct StoreSchema {
         throw error
       }
     }
+  }
+
+  /// Whether triggers that record what other programs write are dropped or disabled.
+  private func missesSQL() throws -> Bool {
+    let rows = try connection.run(StoreFunctions.countOfIdleCapture(in: name))
+    return (rows.integer(0, 0) ?? 0) > 0
   }
 
   /// Has all commits told to those who listen.
@@ -293,7 +297,7 @@ struct StoreSchema {
   private func readRecord() throws -> StoreRecord {
     let rows = try connection.run(
       "SELECT format, identifier, metadata, model, history, version, announces, captures, "
-        + "\(StoreFunctions.countOfStale(in: name)), \(StoreFunctions.countOfIdleCapture(in: name)) FROM "
+        + "\(StoreFunctions.countOfStale(in: name)) FROM "
         + SQLText.name(name.text, BookkeepingTables.store))
     guard rows.count == 1, let format = rows.integer(0, 0), let identifier = rows.text(0, 1),
       let data = rows.data(0, 2)
@@ -323,7 +327,7 @@ struct StoreSchema {
       identifier: identifier, metadata: metadata, model: rows.data(0, 3),
       names: try BookkeepingTables.keptNames(in: name, on: connection),
       state: state, capturesSQL: rows.flag(0, 7) ?? false,
-      hasStaleFunctions: (rows.integer(0, 8) ?? 0) > 0, missesSQL: (rows.integer(0, 9) ?? 0) > 0)
+      hasStaleFunctions: (rows.integer(0, 8) ?? 0) > 0)
   }
 
   static func data(of metadata: [String: Any]) throws -> Data {

@@ -7,8 +7,8 @@ import Synchronization
 /// acknowledged, in `App.sqlite-cairn`.
 ///
 /// Where a log is cut short, or a bit of it flips, SQLite forgets the commits from there on without a
-/// word. The number is not synced: after a power cut it may be old, which says nothing wrong. Whoever may write the
-/// store may write it.
+/// word. No writer syncs the number: after a power cut it may be old, which says nothing wrong. Everybody who may write
+/// the store may write the file.
 final class AcknowledgedCommits: Sendable {
   private static let magic = Data("CAIRNACK".utf8)
   private static let size = 24

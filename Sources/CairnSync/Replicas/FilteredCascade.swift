@@ -3,10 +3,11 @@ import CairnStore
 
 /// Tells a store that has some entities only what the delete rules of the others do to its records.
 ///
-/// Where an owner is deleted, the members that the deleter did not know are hidden with it
-/// (Decisions/0017-ImportsAreDecidedInValues.md). A store that does not exchange owners never hears of that. So a member
-/// that the source hides arrives there with a delete of its own, at the stamp of the owner's, that has seen all older
-/// writes. It is the destination's from then on, and travels back: everywhere, a later write brings the member back.
+/// Where a program deletes an owner, planning hides the members that the program did not know
+/// (Decisions/0017-ImportsAreDecidedInValues.md). The owner's delete does not reach a store that leaves owners out. So
+/// this gives each member that the source hides a delete of its own, at the stamp of the owner's, which has seen all
+/// older writes. The destination takes that delete for its own and sends it back; a later write brings the member back
+/// everywhere.
 struct FilteredCascade {
   /// In the names of the local store.
   let filter: EntityFilter

@@ -6,10 +6,11 @@ import Foundation
 extension WireValue {
   /// Whether a store that keeps decimals as doubles shows both as the same.
   func isKeptSame(as other: WireValue) -> Bool {
+    if isSame(as: other) { return true }
     if case (.decimal(let a), .decimal(let b)) = (self, other) {
       return a.keptBySQLite == b.keptBySQLite
     }
-    return isSame(as: other)
+    return false
   }
 
   static func areKeptSame(_ mine: WireValue?, _ theirs: WireValue?) -> Bool {
