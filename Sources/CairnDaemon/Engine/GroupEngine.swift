@@ -142,7 +142,8 @@ actor GroupEngine {
         code: error.code.rawValue, reason: error.message, isTransient: error.recovery != .person)
     }
     let group = OpenGroup(
-      coordinator: coordinator, local: local, engine: engine, modelName: opening.modelName,
+      coordinator: coordinator, local: local, engine: engine,
+      configuredModel: ConfiguredModel(configuration.model, model),
       health: health, readings: LocalReadings(path: configuration.local.path),
       decisions: decisions, figures: figures)
     running = group

@@ -93,14 +93,6 @@ struct LocalStoreOpening {
     reporter.recovering(log: log.size)
   }
 
-  /// The name under which the model is shown.
-  var modelName: String {
-    switch configuration.model {
-    case .file(let path): path
-    case .fromStore: "from-store"
-    }
-  }
-
   /// Options of the local store.
   func options(durability: LocalSection.Durability) -> [AnyHashable: Any] {
     [

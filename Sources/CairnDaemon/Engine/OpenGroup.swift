@@ -13,7 +13,7 @@ struct OpenGroup: Sendable {
   let coordinator: PersistentStoreCoordinator
   let local: PersistentStore
   let engine: SyncEngine
-  let modelName: String
+  let configuredModel: ConfiguredModel
   /// What is wrong with the local store.
   let health: LocalHealth
   /// What was read of it for the status.

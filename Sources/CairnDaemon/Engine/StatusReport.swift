@@ -99,14 +99,15 @@ struct StatusReport: Sendable {
       }
       problems.insert(contentsOf: troubles.all, at: 0)
       return EngineStatus(
-        model: running.modelName, local: local, replicas: lines, problems: problems)
+        model: running.configuredModel.name, local: local, replicas: lines, problems: problems)
     } catch {
       running.health.note(error)
       let described = SyncError(describing: error, at: URL(fileURLWithPath: path))
       local.state = .unavailable
       local.problem = StatusProblem(code: described.code.rawValue, message: described.message)
       return EngineStatus(
-        model: running.modelName, local: local, problems: local.problem.map { [$0] } ?? [])
+        model: running.configuredModel.name, local: local,
+        problems: local.problem.map { [$0] } ?? [])
     }
   }
 

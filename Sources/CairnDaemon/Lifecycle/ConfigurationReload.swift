@@ -53,8 +53,12 @@ actor ConfigurationReload {
     let loaded = try await Blocking.run { try ConfigurationCheck.load(loader) }
     let new = loaded.configuration
     let changes = ConfigurationChanges(from: old, to: new)
-    guard changes.needingRestart.isEmpty else {
-      throw ControlError.restartNeeded(keys: changes.needingRestart)
+    var needingRestart = changes.needingRestart
+    if try await keeper.isModelChanged(), !needingRestart.contains("model") {
+      needingRestart.insert("model", at: 0)
+    }
+    guard needingRestart.isEmpty else {
+      throw ControlError.restartNeeded(keys: needingRestart)
     }
     // What can fail comes first, what cannot last.
     do {

@@ -67,6 +67,12 @@ actor EngineKeeper {
     }
   }
 
+  /// Whether the file of the configured model holds another one than the engine works with.
+  func isModelChanged() async throws -> Bool {
+    guard let group = try? await host.current().current() else { return false }
+    return try await Blocking.run { try group.configuredModel.hasChanged() }
+  }
+
   /// Whether the local store is being migrated, which whatever ends it leaves as if it had not begun.
   var isMigrating = false
 

@@ -74,7 +74,8 @@ struct ModelArchiving {
 
   private mutating func add(userInfo: [AnyHashable: Any]?) -> Reference {
     archive.add(
-      dictionary: (userInfo ?? [:]).map {
+      // In one order, so that equal models are equal archives.
+      dictionary: (userInfo ?? [:]).sorted { "\($0.key)" < "\($1.key)" }.map {
         (archive.add(value: $0.key.base), archive.add(value: $0.value))
       }, className: "NSDictionary")
   }

@@ -5,6 +5,8 @@ import Foundation
 /// Shows what a store has kept for a newer version of the model, once it has that version: values of
 /// properties, records of entities and links of relationships that its model did not know.
 ///
+/// Also looks at what other delete rules decided: what went along with a deleted record, and what kept one.
+///
 /// As if it came in now: what the store's rules refuse goes into quarantine, and is tried again.
 struct Reconsideration {
   let access: StoreAccess
@@ -58,10 +60,17 @@ struct Reconsideration {
       let hasMore = entry.overlay.keys.contains { name in
         plan.names.place(of: name).map { plan.columns[$0].relationship == nil } ?? false
       }
-      if isHidden || hasMore {
+      let mayBeDenied = entry.key != nil && entry.deletion != nil
+      if isHidden || hasMore || mayBeDenied {
         records.append(try SyncKey.identity(RecordID.self, in: key))
       }
     }
+    var waiting: Set<RecordID> = []
+    try sidecar.visitEntries(of: .parked) { key, _ in
+      let (target, reference) = try SyncKey.parked(from: key)
+      waiting.formUnion([target, reference.owner])
+    }
+    records += waiting.subtracting(records).sorted()
     try sidecar.visitEntries(of: .links) { key, _ in
       let link = try SyncKey.linkKey(from: key)
       if schema.links[link.relationship] != nil { links.append(link) }

@@ -51,7 +51,7 @@ extension StoreAccess {
   ///
   /// - Parameters:
   ///   - sources: Only what came from there, by all names that the store has had; nil for all.
-  ///   - awaited: Which of the references that wait are waited for.
+  ///   - awaited: Which of the references that wait are waited for, and of which entities anything is.
   func held(
     from sources: Set<StoreID>? = nil, awaiting awaited: AwaitedReferences = AwaitedReferences()
   ) throws -> HeldRecords {
@@ -60,6 +60,7 @@ extension StoreAccess {
     try sidecar.visitEntries(of: .quarantine) { _, value in
       let entry = try QuarantineEntry(decoding: value)
       if let sources, sources.isDisjoint(with: entry.sources) { return }
+      if awaited.filter?.exchanges(entry.content) == false { return }
       switch entry.reason {
       case .validation: result.invalid += 1
       case .clockSkew: result.ahead += 1

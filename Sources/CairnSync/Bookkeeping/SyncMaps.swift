@@ -111,6 +111,9 @@ enum SyncKey {
   static func filter(_ source: StoreID) -> SidecarKey {
     SyncMap.meta.key(Data("filter/".utf8) + bytes(source))
   }
+  static func deleteRules(_ daemon: StoreID) -> SidecarKey {
+    SyncMap.meta.key(Data("rules/".utf8) + bytes(daemon))
+  }
   static func streams(of log: StoreID) -> SidecarKey {
     SyncMap.meta.key(Data("streams/".utf8) + bytes(log))
   }

@@ -110,6 +110,17 @@ extension Link {
   }
 }
 
+extension Link {
+  /// Notes the delete rules that this daemon applies in the stores that it writes.
+  ///
+  /// Where a disk refuses that, the next opening does it.
+  private func noteDeleteRules(_ replica: any Replica) {
+    guard let daemon = try? local.ledger().storeID else { return }
+    if configuration.direction.pulls { try? local.noteDeleteRules(by: daemon) }
+    if configuration.direction.pushes { try? replica.opened?.access.noteDeleteRules(by: daemon) }
+  }
+}
+
 // Which store the replica is.
 extension Link {
   /// The UUID of the store that was open last as this replica, also before the engine was there; nil for a
@@ -139,10 +150,11 @@ extension Link {
     return former.flatMap { $0.isAt(configuration.url) ? $0.identifier : nil }
   }
 
-  /// Notes which store the replica is, unless it is removed meanwhile.
+  /// Notes which store the replica is, unless it is removed meanwhile, and by which delete rules the link goes.
   ///
   /// On a full disk it is forgotten at a restart, and nothing else fails by that.
   func remember(_ replica: any Replica) {
+    noteDeleteRules(replica)
     guard let identifier = replica.identifier, !life.isRemoved else { return }
     if let former = knownIdentifier, former != identifier {
       report(.madeAnew(replica: configuration.name, path: configuration.url.storePlace))

@@ -84,6 +84,14 @@ struct EntityFilter: Hashable, Sendable {
   /// Whether a link is exchanged.
   func exchanges(_ link: LinkKey) -> Bool { links.contains(link.relationship) }
 
+  /// Whether what waits in quarantine is exchanged.
+  func exchanges(_ content: QuarantineEntry.Content) -> Bool {
+    switch content {
+    case .record(let state): names.contains(state.entity)
+    case .link(let link): exchanges(link.key)
+    }
+  }
+
   /// The filter with the subentities that another version of the model has of its entities: a store keeps their
   /// records for when it has that version, since others may stand for its own.
   ///

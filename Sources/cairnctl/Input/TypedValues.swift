@@ -12,10 +12,10 @@ struct TypedValues {
 
   /// The value of `property` that `text` stands for; no text means null.
   ///
-  /// - Parameter isQuoted: Whether quotes stood around it in a file: then no text is an empty one.
+  /// - Parameter isQuoted: Whether quotes stood around it in a file: then no text is an empty one, or no bytes.
   func value(_ text: String, property: String, isQuoted: Bool = false) throws -> JSONValue {
     if let attribute = entity.attributes.first(where: { $0.name == property }) {
-      if isQuoted, text.isEmpty, attribute.type == "String" { return "" }
+      if isQuoted, text.isEmpty, ["String", "Binary"].contains(attribute.type) { return "" }
       return try value(text, attribute)
     }
     if let relationship = entity.relationships.first(where: { $0.name == property }) {

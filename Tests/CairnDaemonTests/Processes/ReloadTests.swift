@@ -147,6 +147,24 @@ import Testing
     #expect(await daemon.stop() == 0)
   }
 
+  @Test func anotherVersionOfTheModelNeedsARestartToo() async throws {
+    let folder = try TemporaryFolder()
+    let package = try WrittenPackage(
+      folder.file("Shop.xcdatamodeld"), current: "One", [("One", WrittenPackage.item("name"))])
+    let daemon = try Daemon(in: folder, Daemon.Setup(model: package.path))
+    try await daemon.start()
+    #expect(try await daemon.ctl("reload").output == "nothing has changed\n")
+    try package.add("Two", WrittenPackage.item("name", "note"))
+    #expect(try await daemon.ctl("reload").output == "nothing has changed\n", "not current yet")
+    try package.makeCurrent("Two")
+    let outcome = try await daemon.ctl("reload")
+    #expect(outcome.code == 1 && outcome.errors.contains("model cannot change"), "\(outcome)")
+    #expect(await daemon.stop() == 0)
+    try await daemon.start()
+    #expect(try await daemon.ctl("reload").output == "nothing has changed\n")
+    #expect(await daemon.stop() == 0)
+  }
+
   @Test(arguments: [
     ("log: {levl: info}", "levl"), ("model: /none.mom", "/none.mom"), ("replicas: [", "YAML"),
   ])

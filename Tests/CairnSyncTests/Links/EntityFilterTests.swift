@@ -3,6 +3,8 @@ import CairnModel
 import CairnStore
 import CairnTesting
 import Foundation
+import GRDB
+import TestSupport
 import Testing
 
 @testable import CairnSync
@@ -92,6 +94,39 @@ struct EntityFilterTests {
     #expect(try third.site.picture() == daemon.site.picture())
     await third.engine.stop()
     await daemon.engine.stop()
+  }
+
+  @Test func whatWaitsInAReplicaOfEntitiesThatAreNotExchangedKeepsNoLinkOutOfStep() async throws {
+    let scratch = try Scratch()
+    let whole = try SyncEngineTests.Daemon("whole", in: scratch)
+    let some = try daemon(scratch)
+    try whole.engine.addReplica(replica(scratch, nil))
+    try await whole.engine.wait(timeout: .patience)
+    let path = scratch.url.appendingPathComponent("nas.sqlite").path
+    let file = try DatabaseQueue(patient: path)
+    try await file.write { database in
+      try database.execute(
+        sql: """
+          CREATE TRIGGER rule BEFORE INSERT ON ZITEM WHEN NEW.ZKEY = 'bad' BEGIN SELECT RAISE(ABORT, 'no'); END
+          """)
+    }
+    try file.close()
+    try whole.site.write { _ = try whole.site.insert("Item", ["key": "bad"], in: $0) }
+    let refusal = await #expect(throws: SyncError.self) {
+      try await whole.engine.wait(timeout: .patience)
+    }
+    #expect(refusal?.code == .recordsHeld, "\(refusal?.message ?? "")")
+    try some.engine.addReplica(replica(scratch, ["Part"]))
+    try await some.engine.wait(timeout: .patience)
+    // Once it is exchanged it is waited for.
+    try await some.engine.removeReplica(named: "nas")
+    try some.engine.addReplica(replica(scratch, ["Part", "Item"]))
+    let other = await #expect(throws: SyncError.self) {
+      try await some.engine.wait(timeout: .patience)
+    }
+    #expect(other?.code == .recordsHeld, "\(other?.message ?? "")")
+    await some.engine.stop()
+    await whole.engine.stop()
   }
 
   @Test func moreEntitiesBringTheirRecordsAndFewerLeaveThem() async throws {
@@ -343,7 +378,7 @@ struct EntityFilterTests {
 
 extension SyncEngine {
   /// A pass that may leave references waiting.
-  fileprivate func completeForTests(_ name: String) async throws {
+  func completeForTests(_ name: String) async throws {
     try await link(name).completePass(timeout: .patience)
   }
 }

@@ -10,7 +10,7 @@ extension HandlerTable {
     serve(GetModel.self, reads: true) { _, engine in
       let group = try await engine.current()
       return .init(
-        model: ModelSummary(group.coordinator.managedObjectModel, name: group.modelName))
+        model: ModelSummary(group.coordinator.managedObjectModel, name: group.configuredModel.name))
     }
 
     stream(FetchRecords.self, reads: true) { parameters, engine, send in

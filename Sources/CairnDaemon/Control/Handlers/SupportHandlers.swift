@@ -24,7 +24,8 @@ extension HandlerTable {
               + "\((try? String(contentsOfFile: "/proc/version", encoding: .utf8)) ?? "")"),
         ]
         if let group = try? await host.current().current() {
-          let model = ModelSummary(group.coordinator.managedObjectModel, name: group.modelName)
+          let model = ModelSummary(
+            group.coordinator.managedObjectModel, name: group.configuredModel.name)
           files.append(.init(name: "model.json", text: try Self.json(model)))
         }
         // A mount that hangs must not keep the rest back: replicas that are open answer.
