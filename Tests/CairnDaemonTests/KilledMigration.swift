@@ -19,7 +19,7 @@ struct KilledMigration {
   ///   - check: Says what the file is after a kill, and checks that it is whole; gets the milliseconds for messages.
   /// - Returns: How often the file was what.
   func run(
-    parts: Int = 9, until new: String = "new", check: (_ delay: Int) async throws -> String
+    parts: Int = 6, until new: String = "new", check: (_ delay: Int) async throws -> String
   ) async throws -> [String: Int] {
     let whole = try Data(contentsOf: URL(fileURLWithPath: store))
     var ends: [String: Int] = [:]

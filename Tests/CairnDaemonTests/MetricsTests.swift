@@ -325,8 +325,10 @@ struct PrometheusText {
   @Test(.enabled(if: ForeignTools.promtool != nil, "needs promtool: make test-tools"))
   func promtoolAcceptsAlertsAndFigures() async throws {
     let promtool = try #require(ForeignTools.promtool)
-    let tests = Project.file("Config/prometheus/cairn.rules.test.yaml")
-    for arguments in [["check", "rules", Self.rules], ["test", "rules", tests]] {
+    let tests = ["cairn.rules.test.yaml", "cairn.rules.days.test.yaml"].map {
+      Project.file("Config/prometheus/\($0)")
+    }
+    for arguments in [["check", "rules", Self.rules], ["test", "rules"] + tests] {
       let outcome = try await run(promtool, arguments)
       #expect(outcome.code == 0, "\(outcome.output)\(outcome.errors)")
     }

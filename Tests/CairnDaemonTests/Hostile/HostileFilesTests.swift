@@ -61,7 +61,7 @@ import Testing
     var documents =
       (HostileModelDocuments.composites + HostileModelDocuments.inheritance
       + HostileModelDocuments.markup).map { Data($0.utf8) }
-    for _ in 0..<8 {
+    for _ in 0..<3 {
       documents.append(HostileDocuments.damageXML(HostileModel.document, using: &numbers))
       documents.append(HostileDocuments.damageList(archive, using: &numbers))
     }

@@ -77,7 +77,7 @@ import Testing
     _ = try await succeed(
       source, "import", "-", "--entity", "Section", "--key", "name",
       input: rows.joined(separator: "\n"))
-    let reads = 40
+    let reads = 20
     let (counts, last) = try await offPool {
       let (client, other) = (try source.client(), try source.client())
       // So much that the daemon waits for its reader long before the last read.
