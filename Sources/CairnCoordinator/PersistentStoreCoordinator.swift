@@ -294,9 +294,11 @@ open class PersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable 
 
   /// Replaces the metadata of a store; it is written with the next save.
   ///
-  /// Type and UUID stay.
+  /// Type and UUID stay; so does what the store says of its model, where it is not given.
   open func setMetadata(_ metadata: [String: Any]?, for store: PersistentStore) {
     var metadata = metadata ?? [:]
+    let old = store.metadata ?? [:]
+    for key in StoreMetadataKey.all where metadata[key] == nil { metadata[key] = old[key] }
     metadata[StoreMetadataKey.type] = store.type
     metadata[StoreMetadataKey.uuid] = store.identity.identifier
     store.metadata = metadata

@@ -68,35 +68,31 @@ extension PersistentStoreCoordinator {
     storeKinds: [any StoreKind]
   ) throws -> [String: Any] {
     let kind = try StoreKindRegistry.kind(ofType: storeType, builtIn: storeKinds)
-    let metadata = try kind.metadata(at: url, options: StoreOptions(options))
+    let metadata = try StoreKindRegistry.metadata(
+      at: url, kind, options: StoreOptions(options), builtIn: storeKinds)
     if metadata.isEmpty {
       throw CoreDataError(
         .persistentStoreInvalidType, "\(url.storePlace) is empty, not a store with metadata.",
         userInfo: [NSFilePathErrorKey: url.path])
     }
     if let type = metadata[StoreMetadataKey.type] as? String, type != storeType {
-      throw CoreDataError(
-        .persistentStoreTypeMismatch,
-        "The store at \(url.storePlace) is of type \(type), not \(storeType).",
-        userInfo: ["metadata": metadata, NSFilePathErrorKey: url.path])
+      throw StoreKindRegistry.mismatch(at: url, metadata, type: type, wanted: storeType)
     }
     return metadata
   }
 
   /// Replaces the metadata in a store file at once.
   ///
-  /// Type and UUID stay when they are not given.
+  /// What the store says of itself stays where it is not given: type, UUID, and the versions of the model and of Core Data.
   package static func setMetadata(
     _ metadata: [String: Any]?, forPersistentStoreOfType storeType: String, at url: URL,
     options: [AnyHashable: Any]?, storeKinds: [any StoreKind]
   ) throws {
     let kind = try StoreKindRegistry.kind(ofType: storeType, builtIn: storeKinds)
     let options = StoreOptions(options)
-    let old = try kind.metadata(at: url, options: options)
+    let old = try StoreKindRegistry.metadata(at: url, kind, options: options, builtIn: storeKinds)
     var new = metadata ?? [:]
-    for key in [StoreMetadataKey.type, StoreMetadataKey.uuid] where new[key] == nil {
-      new[key] = old[key]
-    }
+    for key in StoreMetadataKey.all where new[key] == nil { new[key] = old[key] }
     try kind.setMetadata(new, at: url, options: options)
   }
 

@@ -80,6 +80,15 @@ public enum StoreMetadataKey {
   public static let versionIdentifiers = "NSStoreModelVersionIdentifiers"
   public static let frameworkVersion = "NSPersistenceFrameworkVersion"
   public static let autoVacuumLevel = "_NSAutoVacuumLevel"
+
+  /// The version of the model that a stage of a migration has brought the store to, while it has more to do there.
+  package static let unfinishedStage = "CairnUnfinishedMigrationStage"
+
+  /// What a store says of itself; other keys are the program's.
+  package static let all = [
+    type, uuid, versionHashes, versionHashesVersion, versionHashesDigest, versionChecksum,
+    versionIdentifiers, frameworkVersion, autoVacuumLevel, unfinishedStage,
+  ]
 }
 
 /// The type strings of the stores that Core Data defines.

@@ -92,7 +92,8 @@ public enum StoreOptionKey {
   /// Cairn's own: the name of the systemd credential (`LoadCredential=NAME:/path`) with the password of a
   /// PostgreSQL store.
   ///
-  /// Default `postgresql-password`. Without such a credential libpq looks into `.pgpass` and the environment.
+  /// Default `postgresql-password`; where there is no such credential, libpq looks into `.pgpass` and the environment. One that
+  /// is named has to be there.
   public static let postgreSQLPasswordCredential = "CairnPostgreSQLPasswordCredential"
   /// Cairn's own: seconds that a PostgreSQL server may work at one statement before it fails with 134090; 0 for
   /// as long as it takes.

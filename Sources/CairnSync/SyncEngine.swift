@@ -185,8 +185,9 @@ public final class SyncEngine: Sendable {
       guard (try? await Task.sleep(for: Self.patience)) != nil else { return }
       for link in links { link.store?.capabilities.resources?.abandonWaits() }
     }
+    let reason = SyncError(.cancelled, "the engine is stopping", recovery: .wait)
     await withTaskGroup(of: Void.self) { group in
-      for link in links { group.addTask { await link.stop() } }
+      for link in links { group.addTask { await link.stop(reason) } }
     }
     hurry.cancel()
     for link in links { link.close() }
@@ -248,7 +249,7 @@ public final class SyncEngine: Sendable {
   ///
   /// - Throws: ``SyncError``: `timedOut`; `recordsHeld` when something arrived that is not visible
   ///   (validation, clock skew, a record that it refers to), with how much and why; `leftOut` when records
-  ///   stay where they are because the link goes in one direction only; `notSyncing` and the link's own
+  ///   stay where they are because the link goes in one direction only; `paused`, `noSuchReplica` and the link's own
   ///   error for a link that cannot get there by itself. With several in trouble the error is that of the
   ///   first by name, of one that has brought all it brings last, and its message tells of all.
   public func wait(for names: [String]? = nil, timeout: Duration? = nil) async throws {

@@ -40,12 +40,14 @@ public struct SyncError: Error, Hashable, Sendable, CustomStringConvertible {
     case recordsHeld = "records-held"
     /// Records stay in one of the stores, because the link goes in one direction only.
     case leftOut = "left-out"
-    /// There is no replica of that name.
+    /// There is no replica of that name, or it was removed while a caller waited for it.
     case noSuchReplica = "no-such-replica"
     /// There is a replica of that name with other settings.
     case duplicateReplica = "duplicate-replica"
-    /// The replica has failed, is paused, or has been removed while a caller waited for it.
+    /// The replica is not open, or has been away for too long.
     case notSyncing = "not-syncing"
+    /// The link rests until it is resumed.
+    case paused = "paused"
     /// A wait ended before its condition held.
     case timedOut = "timed-out"
     /// The work was stopped.

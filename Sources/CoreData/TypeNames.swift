@@ -105,3 +105,7 @@ public typealias NSMigrationStage = MigrationStage
 public typealias NSLightweightMigrationStage = LightweightMigrationStage
 public typealias NSCustomMigrationStage = CustomMigrationStage
 public typealias NSStagedMigrationManager = StagedMigrationManager
+
+// What classes override on Linux beside Apple's members, for files with `@_spi(Runtime) import CoreData`.
+@_spi(Runtime) public typealias KeyAccessor = CairnStack.KeyAccessor
+@_spi(Runtime) public typealias KeyValidator = CairnStack.KeyValidator

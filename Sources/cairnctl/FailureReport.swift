@@ -9,6 +9,8 @@ struct CommandFailure: Error {
   let message: String
   /// What to do next, best as a command.
   let hint: String
+  /// What the daemon or the connection to it said, which decides the exit code.
+  var cause: (any Error)?
 }
 
 enum FailureReport {
@@ -21,20 +23,14 @@ enum FailureReport {
   static func exit(for error: any Error, command: any ParsableCommand.Type) -> Never {
     switch error {
     case let error as ControlError:
-      report(error.description, hint: error.hint, name: error.name, fields: error.fields)
-      switch error {
-      case .waitTimedOut, .notReady("starting", _): Foundation.exit(notYet)
-      default: Foundation.exit(refused)
-      }
+      report(error.description, hint: error.hint, cause: error)
+      Foundation.exit(code(of: error))
     case let error as ControlClientError:
-      report(error.description, hint: error.hint, name: "unreachable", fields: [:])
-      switch error {
-      case .timedOut: Foundation.exit(notYet)
-      case .unreachable, .disconnected, .misunderstood: Foundation.exit(unreachable)
-      }
+      report(error.description, hint: error.hint, cause: error)
+      Foundation.exit(code(of: error))
     case let error as CommandFailure:
-      report(error.message, hint: error.hint, name: "failed", fields: [:])
-      Foundation.exit(refused)
+      report(error.message, hint: error.hint, cause: error.cause)
+      Foundation.exit(code(of: error.cause))
     case _ where command.exitCode(for: error) == .success:
       // Help and version: the parser prints them without a look at whether that works.
       Output.line(command.fullMessage(for: error))
@@ -49,6 +45,23 @@ enum FailureReport {
       }
       command.exit(withError: error)
     }
+  }
+
+  /// - Parameter cause: What the daemon or the connection to it said; nil for a failure of this program.
+  private static func code(of cause: (any Error)?) -> Int32 {
+    if let error = cause as? ControlClientError { return error == .timedOut ? notYet : unreachable }
+    switch cause as? ControlError {
+    case .waitTimedOut?, .notReady("starting", _)?: return notYet
+    default: return refused
+    }
+  }
+
+  private static func report(_ message: String, hint: String?, cause: (any Error)?) {
+    let error = cause as? ControlError
+    report(
+      message, hint: hint,
+      name: error?.name ?? (cause is ControlClientError ? "unreachable" : "failed"),
+      fields: error?.fields ?? [:])
   }
 
   private static func report(

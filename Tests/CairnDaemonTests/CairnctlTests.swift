@@ -128,6 +128,37 @@ import Testing
     #expect(calls.filter { $0.lines == [4] }.map(\.key) == [["name"]])
   }
 
+  /// A failed batch of an import, with the exit code.
+  @Test(arguments: [
+    (ControlError.storeUnavailable(name: "local", code: "disk-full", reason: "full"), 1, "full"),
+    (ControlError.notReady(state: "starting", reason: "not open yet"), 75, "not open yet"),
+  ])
+  func aBatchThatFailsSaysWhatIsInAndFromWhichLineToGoOn(
+    _ error: ControlError, _ code: Int32, _ words: String
+  ) async throws {
+    let handler = ControlHandler(ImportRecords.self) { parameters, _ in
+      if parameters.lines.contains(5) { throw error }
+      return .init(inserted: parameters.rows.count, updated: 0, unchanged: 0, created: 0)
+    }
+    let outcome = try await cairnctl(
+      ["import", "-", "--entity", "Item", "--batch", "2"],
+      input: String(repeating: "{\"name\":\"a\"}\n", count: 9), handlers: [handler])
+    #expect(outcome.code == code, "\(outcome.errors)")
+    #expect(outcome.errors.contains("standard input:5: the batch"), "\(outcome.errors)")
+    #expect(outcome.errors.contains(words), "\(outcome.errors)")
+    #expect(outcome.errors.contains("4 rows of earlier batches are in"), "\(outcome.errors)")
+    #expect(outcome.errors.contains("import the rest from line 5 on"), "\(outcome.errors)")
+  }
+
+  /// The daemon may be stopped by a signal, or wait for a disk.
+  @Test func aWaitEndsSoonAfterItsTimeWhenTheDaemonDoesNotAnswer() async throws {
+    let start = ContinuousClock.now
+    let outcome = try await cairnctl(["wait", "--timeout", "0.1"], handlers: FakeHandlers().all)
+    #expect(outcome.code == 75)
+    #expect(outcome.errors.contains("did not answer in time"), "\(outcome.errors)")
+    #expect(ContinuousClock.now - start < .seconds(25))
+  }
+
   @Test func anOlderDaemonIsNamedForARowThatItCannotTake() async throws {
     let handler = ControlHandler(ImportRecords.self) { parameters, _ in
       if parameters.part != nil { throw ControlError.invalidParameter("part") }
@@ -189,6 +220,8 @@ import Testing
     ["--socket", "", "status"], ["import", "-", "--entity", "Item", "--key", ""],
     ["import", "-", "--entity", "Item", "--key", "name,"],
     ["fetch", "Item", "--sort", "name", "--after", "3"], ["fetch", "Item", "--after", "-1"],
+    ["insert", "Item", "novalue"], ["insert", "Item", "name=a", "name=b"],
+    ["update", "Item", "r1", "novalue"], ["update", "Item", "r1", "name=a", "name="],
   ])
   func whatCannotBeMeantIsAWrongCommandLine(_ arguments: [String]) async throws {
     let outcome = try await cairnctl(arguments, handlers: FakeHandlers().all)

@@ -190,6 +190,12 @@ import Testing
     #expect(DurationText.parse(text) == nil)
   }
 
+  @Test(arguments: ["99999999999d", "1000000000w", "90000d"])
+  func aDurationThatIsTooLongIsOutOfRange(_ text: String) throws {
+    let found = try problems("model: /m.mom\nsync: {retention: \(text)}")
+    #expect(found.count == 1 && found[0].contains("\(text) is out of range"), "\(found)")
+  }
+
   @Test func theExampleIsValidAndNamesEveryKeyThereIs() throws {
     let path = Project.file("Config/cairnd.yaml")
     // A replica that is not there by default stands behind signs that are to be taken away.

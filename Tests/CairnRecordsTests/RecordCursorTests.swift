@@ -158,7 +158,9 @@ import Testing
     let store = try #require(coordinator.persistentStores.first)
     let snapshot = try RecordSnapshot(of: store, model: coordinator.managedObjectModel)
     defer { snapshot.close() }
-    for size in [1, 7, 50, all.count - 1, all.count, all.count + 1] {
+    // A row a page takes a fetch a row: once is enough.
+    let smallest = sort == nil ? 1 : 40
+    for size in [smallest, 50, all.count - 1, all.count, all.count + 1] {
       let exported = try snapshot.cursor(
         .init(entity: "Item", predicate: predicate, sort: sort, properties: ["number"]),
         pageSize: size)

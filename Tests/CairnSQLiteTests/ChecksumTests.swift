@@ -64,7 +64,13 @@ import Testing
     let left = try store.verifyIntegrity()
     #expect(left.count == 1 && left[0].contains("is not stored as it was saved"), "\(left)")
     #expect(try sums(fixture) == 9)
-    try execute("UPDATE ZEMPLOYEE SET ZAGE = ZAGE - 90 WHERE Z_PK = \(number(3))", in: fixture)
+    // Of one that is gone, nothing is accepted.
+    try execute("DELETE FROM ZEMPLOYEE WHERE Z_PK = \(number(7))", in: fixture)
+    try store.acceptChangedRows(of: [rows[3].objectID, rows[7].objectID])
+    #expect(try store.changedRows().isEmpty)
+    #expect(try store.lostRows().map(\.key) == [rows[7].objectID.key])
+    try store.acceptLostRows(of: nil)
+    #expect(try store.verifyIntegrity().isEmpty)
   }
 
   @Test func sumsFollowEveryKindOfWrite() throws {

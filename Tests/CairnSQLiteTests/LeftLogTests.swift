@@ -45,6 +45,29 @@ import Testing
     } catch { return error as? CoreDataError }
   }
 
+  /// SQLite makes them so beside a file that nobody may write at the moment.
+  @Test func aLogThatIsReadOnlyBesideAFileThatIsNotIsMadeWritable() throws {
+    let fixture = try store(projects: 3)
+    let files = FileManager.default
+    let names = ["-wal", "-shm"].map { fixture.url.path + $0 }
+    func permissions(_ path: String) throws -> Int {
+      try #require(files.attributesOfItem(atPath: path)[.posixPermissions] as? Int)
+    }
+    func set(_ permissions: Int, of path: String) throws {
+      try files.setAttributes([.posixPermissions: NSNumber(value: permissions)], ofItemAtPath: path)
+    }
+    for name in names { #expect(files.createFile(atPath: name, contents: Data())) }
+    for mode in [0o440, 0o640] {
+      try set(mode, of: fixture.url.path)
+      for name in names { try set(0o440, of: name) }
+      LogPermissions.follow(databaseAt: fixture.url.path)
+      for name in names { #expect(try permissions(name) == mode) }
+    }
+    let opened = try fixture.another()
+    #expect(try permissions(names[1]) == 0o640)
+    try opened.close()
+  }
+
   @Test func aLogThatMakesAnotherStoreOfTheFileIsRefusedByName() throws {
     let (mine, other) = (try store(projects: 300), try store(projects: 3))
     let log = try log(of: other) { store in

@@ -48,8 +48,11 @@ struct BatchExecution {
           "The keys of propertiesToUpdate are names and descriptions of properties, not "
             + "\(type(of: key.base)).")
       }
-      values[name] = try BatchRows.expression(value, forProperty: name, of: entity)
+      for (name, value) in try BatchRows.parts(of: value, named: name, of: entity) {
+        values[name] = try BatchRows.expression(value, forProperty: name, of: entity)
+      }
     }
+    try check(request.predicate, values.values.contains { $0.node.hasBlock })
     let predicate = try request.predicate.map {
       try FetchExpressions.answering(in: $0, context: context).resolvingObjects()
     }
@@ -75,13 +78,39 @@ struct BatchExecution {
     if fetch.entityName == nil, request.isForNoObjects {
       return BatchDeleteResult(BatchOutcome(), request.resultType)
     }
+    try check(fetch.predicate)
     let plan = try FetchExecution(context: context).plan(of: fetch)
+    let stores = request.affectedStores ?? fetch.affectedStores
     let outcome = try execute(
-      .delete(plan.storeRequest(.objectIDs)), in: request.affectedStores ?? fetch.affectedStores)
+      .delete(try selection(plan.storeRequest(.objectIDs), in: stores)), in: stores)
     return BatchDeleteResult(outcome, request.resultType)
   }
 
   // MARK: Parts
+
+  /// What each store deletes: a limit and an offset count the rows of all of them together, so that
+  /// these are found first.
+  private func selection(
+    _ request: StoreFetchRequest, in stores: [PersistentStore]?
+  ) throws -> StoreFetchRequest {
+    let coordinator = try coordinator()
+    guard request.limit > 0 || request.offset > 0,
+      (stores ?? coordinator.persistentStores).count > 1,
+      case .objectIDs(let ids) = try coordinator.fetch(request, in: stores)
+    else { return request }
+    return StoreFetchRequest(
+      entity: request.entity, includesSubentities: request.includesSubentities,
+      predicate: ObjectPredicate(format: "SELF IN %@", ids), result: .objectIDs)
+  }
+
+  /// - Throws: 134060 for a predicate with a block, which a store has no objects for.
+  private func check(_ predicate: ObjectPredicate?, _ hasOtherBlocks: Bool = false) throws {
+    guard hasOtherBlocks || predicate?.node.hasBlock ?? false else { return }
+    throw CoreDataError(
+      .coreData,
+      "A batch request has a block, and makes no objects to give to it. Say in a format string "
+        + "what the block says, or find the objects by a fetch and name their IDs.")
+  }
 
   private func coordinator() throws -> PersistentStoreCoordinator {
     guard let coordinator = context.persistentStoreCoordinator else {

@@ -75,7 +75,7 @@ final class BatchRows {
 
   private func row(_ values: [String: Any]) throws -> [String: AttributeValue] {
     var row: [String: AttributeValue] = [:]
-    for (name, value) in values {
+    for (name, value) in try values.flatMap({ try Self.parts(of: $1, named: $0, of: entity) }) {
       guard let slot = entity.layout.slotByName[name] else { throw Self.unknown(name, of: entity) }
       switch entity.layout.slots[slot].content {
       case .attribute(let attribute): row[name] = try Self.check(value, for: attribute)
@@ -96,6 +96,34 @@ final class BatchRows {
   }
 
   // MARK: Values
+
+  /// The value of a property with its name; of a composite attribute all its elements, as
+  /// `address.city`, those that the dictionary lacks being nil, as they become in an object.
+  ///
+  /// - Throws: 1550 for a composite attribute whose value is no dictionary.
+  static func parts(
+    of value: Any, named name: String, of entity: EntityDescription
+  ) throws -> [(name: String, value: Any)] {
+    guard let leaves = entity.layout.composites[name] else { return [(name, value)] }
+    var whole: Any? = value
+    if let expression = value as? ObjectExpression, case .constant(let constant) = expression.node {
+      whole = constant.anyValue
+    }
+    whole = AttributeCoding.unwrapped(whole)
+    if let whole, !(whole is NSDictionary), whole as? [String: Any] == nil {
+      throw CoreDataError(
+        .managedObjectValidation,
+        "The composite attribute \"\(name)\" of \(entity.name ?? "?") takes a dictionary of its "
+          + "elements, not \(type(of: whole)). Give it one, or set an element by its path.")
+    }
+    return leaves.map { slot in
+      let path = entity.layout.slots[slot].name
+      let part = path.split(separator: ".").dropFirst().reduce(whole) { value, step in
+        (value as? [String: Any])?[String(step)] ?? (value as? NSDictionary)?[String(step)]
+      }
+      return (path, part ?? NSNull())
+    }
+  }
 
   /// The new value of a property in a batch update.
   static func expression(

@@ -31,7 +31,7 @@ struct FetchExecution {
     return try reportingEvaluation {
       guard request.resultType == .dictionaryResultType else { return try count(plan) }
       let columns = try FetchColumns(request: request, entity: plan.entity)
-      let question = question(of: plan, .dictionaries(columns))
+      let question = try question(of: plan, .dictionaries(columns))
       return try Self.rows(in: answer(to: question, plan)).count
     }
   }
@@ -84,10 +84,10 @@ struct FetchExecution {
     switch request.result {
     case .count: return .count(try count(plan))
     case .objectIDs:
-      let question = question(of: plan, .objectIDs)
+      let question = try question(of: plan, .objectIDs)
       return .objectIDs(try objectIDs(plan, question, answer(to: question, plan)))
     case .snapshots:
-      let question = question(of: plan, .objects)
+      let question = try question(of: plan, .objects)
       let objects = try objects(plan, question, answer(to: question, plan))
       try FaultFiring.fill(objects)
       return .snapshots(
@@ -105,15 +105,20 @@ struct FetchExecution {
   func question(of request: AnyFetchRequest, _ plan: FetchPlan) throws -> FetchQuestion {
     switch request.resultType {
     case .dictionaryResultType:
-      return question(
-        of: plan, .dictionaries(try FetchColumns(request: request, entity: plan.entity)))
-    case .countResultType: return question(of: plan, .count)
-    case .managedObjectIDResultType: return question(of: plan, .objectIDs)
-    default: return question(of: plan, .objects)
+      return try question(
+        of: plan, .dictionaries(FetchColumns(request: request, entity: plan.entity)))
+    case .countResultType: return try question(of: plan, .count)
+    case .managedObjectIDResultType: return try question(of: plan, .objectIDs)
+    default: return try question(of: plan, .objects)
     }
   }
 
-  private func question(of plan: FetchPlan, _ form: FetchForm) -> FetchQuestion {
+  private func question(of plan: FetchPlan, _ form: FetchForm) throws -> FetchQuestion {
+    if plan.isDecidedByObjects, !form.isDictionaries {
+      return FetchQuestion(
+        request: try plan.candidates(), columns: nil, overlay: overlay(for: plan),
+        isWindowed: false)
+    }
     var overlay: PendingChangesOverlay?
     var columns: FetchColumns?
     let result: StoreFetchRequest.Result
@@ -204,6 +209,9 @@ struct FetchExecution {
     try answer.handOver { found.take($0) }
     found.finish()
     var objects = found.objects
+    if plan.isDecidedByObjects {
+      objects = try plan.decide(among: objects, keepsChanged: question.overlay != nil)
+    }
     if let overlay = question.overlay {
       if plan.batchSize > 0 { divide(objects, plan) }
       objects = try overlay.apply(to: objects)
@@ -232,13 +240,14 @@ struct FetchExecution {
   }
 
   private func count(_ plan: FetchPlan) throws -> Int {
-    let question = question(of: plan, .count)
+    let question = try question(of: plan, .count)
     return try count(plan, question, answer(to: question, plan))
   }
 
   private func count(
     _ plan: FetchPlan, _ question: FetchQuestion, _ answer: FetchAnswer
   ) throws -> Int {
+    if plan.isDecidedByObjects { return try objects(plan, question, answer).count }
     switch try answer.whole() {
     case .count(let count): return count
     case .objectIDs(let ids):
@@ -269,6 +278,13 @@ private enum FetchForm {
   case objectIDs
   case count
   case dictionaries(FetchColumns)
+
+  var isDictionaries: Bool {
+    switch self {
+    case .dictionaries: true
+    case .objects, .objectIDs, .count: false
+    }
+  }
 }
 
 /// What the stores are asked for a fetch, and what is laid over their answer.
@@ -278,7 +294,8 @@ struct FetchQuestion {
   let columns: FetchColumns?
   /// Nil when no unsaved change concerns the fetch.
   var overlay: PendingChangesOverlay?
-  /// Whether the stores apply offset and limit: with unsaved changes on top that comes last.
+  /// Whether the stores apply offset and limit: with unsaved changes on top, and where objects decide,
+  /// that comes last.
   let isWindowed: Bool
 }
 

@@ -13,6 +13,9 @@ struct FetchPlan {
   /// 0 when rows are read at once.
   let batchSize: Int
   let prefetching: [String]
+  /// Whether the context's objects decide what is found and in which order: blocks and comparators
+  /// are given objects, which stores do not have.
+  let isDecidedByObjects: Bool
 
   init(
     entity: EntityDescription, request: AnyFetchRequest, in context: ManagedObjectContext
@@ -35,6 +38,7 @@ struct FetchPlan {
       offset: max(request.fetchOffset, 0),
       result: request.includesPropertyValues && batchSize == 0 ? .snapshots : .objectIDs)
     self.request.place = request.place
+    isDecidedByObjects = Self.isDecidedByObjects(self.request)
   }
 
   /// What a child context asks.
@@ -47,6 +51,12 @@ struct FetchPlan {
     refreshesObjects = false
     batchSize = 0
     prefetching = []
+    isDecidedByObjects = Self.isDecidedByObjects(request)
+  }
+
+  private static func isDecidedByObjects(_ request: StoreFetchRequest) -> Bool {
+    request.predicate?.node.hasBlock ?? false
+      || request.sortDescriptors.contains(where: \.hasCustomComparator)
   }
 
   var entity: EntityDescription { request.entity }
@@ -74,6 +84,42 @@ struct FetchPlan {
     return request
   }
 
+  /// What the stores are asked when objects decide: for the rows that may be among the results.
+  ///
+  /// Comparators that compare nothing stand for those of the request, so that a store that has none
+  /// refuses the fetch, and another one calls no closure of the program.
+  func candidates() throws -> StoreFetchRequest {
+    try KeyPathCheck.check(request)
+    var candidates = unlimited(.snapshots)
+    candidates.predicate = candidates.predicate.flatMap { predicate in
+      let members = predicate.node.conjunction.filter { !$0.hasBlock }
+      return members.isEmpty ? nil : ObjectPredicate.make(.compound(.and, members))
+    }
+    candidates.sortDescriptors = sortDescriptors.map { descriptor in
+      guard descriptor.hasCustomComparator else { return descriptor }
+      return ObjectSortDescriptor(key: descriptor.key, ascending: descriptor.ascending) { _, _ in
+        .orderedSame
+      }
+    }
+    return candidates
+  }
+
+  /// Those of the candidates that are results, in order, without offset and limit.
+  ///
+  /// - Parameter keepsChanged: Whether changed objects stay whatever they are, as an overlay tests
+  ///   them.
+  func decide(
+    among candidates: [ManagedObject], keepsChanged: Bool
+  ) throws -> [ManagedObject] {
+    let found = try candidates.filter { object in
+      if keepsChanged, object.hasChanges { return true }
+      return try predicate?.test(object) ?? true
+    }
+    // Without a comparator the stores' order is the right one.
+    guard sortDescriptors.contains(where: \.hasCustomComparator) else { return found }
+    return try ObjectSorting.ordered(found, by: sortDescriptors) { $0 }
+  }
+
   func window(_ objects: [ManagedObject]) -> [ManagedObject] {
     if request.limit == 0, request.offset == 0 { return objects }
     let rest = objects.dropFirst(request.offset)
@@ -84,4 +130,41 @@ struct FetchPlan {
     let rest = max(0, count - request.offset)
     return request.limit > 0 ? min(request.limit, rest) : rest
   }
+}
+
+extension PredicateNode {
+  /// Whether a closure of the program is somewhere in it.
+  var hasBlock: Bool {
+    !isPlain && findsBlock { _ = rewriting(predicates: $0, expressions: $1) }
+  }
+
+  /// What must all hold for it to hold.
+  fileprivate var conjunction: [PredicateNode] {
+    guard case .compound(.and, let members) = self else { return [self] }
+    return members.flatMap(\.conjunction)
+  }
+}
+
+extension ExpressionNode {
+  /// Whether a closure of the program is somewhere in it.
+  var hasBlock: Bool { findsBlock { _ = rewriting(predicates: $0, $1) } }
+}
+
+/// Blocks that only refuse, which stand for what nests too deep, are none of the program's.
+///
+/// - Parameter visit: Hands over all parts of a tree.
+private func findsBlock(
+  _ visit: ((PredicateNode) -> PredicateNode, (ExpressionNode) -> ExpressionNode) -> Void
+) -> Bool {
+  var found = false
+  visit(
+    { predicate in
+      if case .block(let block) = predicate, block.refusal == nil { found = true }
+      return predicate
+    },
+    { expression in
+      if case .block(let block, _) = expression, block.refusal == nil { found = true }
+      return expression
+    })
+  return found
 }

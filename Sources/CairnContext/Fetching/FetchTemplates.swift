@@ -27,11 +27,19 @@ extension ManagedObjectModel {
     return request
   }
 
-  /// Keeps a copy of a request in the model; traps when the model is in use.
+  /// Keeps a copy of a request in the model; nil removes it.
+  ///
+  /// Traps when the model is in use, and for a request without an entity.
   public func setFetchRequestTemplate(_ request: AnyFetchRequest?, forName name: String) {
-    guard let request, let entityName = request.entityName else {
+    guard let request else {
       templatesByName[name] = nil
       return
+    }
+    guard let entityName = request.entityName else {
+      // A request that the program has made; Core Data raises here too.
+      fatalError(
+        "The fetch request template \"\(name)\" has no entity; make the request with "
+          + "init(entityName:), or set its entity.")
     }
     templatesByName[name] = FetchRequestTemplate(request, entityName: entityName)
   }
@@ -47,9 +55,14 @@ extension FetchRequestTemplate {
     fetchOffset = request.fetchOffset
     fetchBatchSize = request.fetchBatchSize
     includesSubentities = request.includesSubentities
+    includesPendingChanges = request.includesPendingChanges
     includesPropertyValues = request.includesPropertyValues
     returnsObjectsAsFaults = request.returnsObjectsAsFaults
-    includesPendingChanges = request.includesPendingChanges
+    objects.relationshipKeyPathsForPrefetching = request.relationshipKeyPathsForPrefetching
+    objects.shouldRefreshRefetchedObjects = request.shouldRefreshRefetchedObjects
+    dictionaries.propertiesToFetch = request.propertiesToFetch?.map { Column($0) }
+    dictionaries.propertiesToGroupBy = request.propertiesToGroupBy?.map { Column($0) }
+    dictionaries.havingPredicate = request.havingPredicate
     returnsDistinctResults = request.returnsDistinctResults
   }
 }

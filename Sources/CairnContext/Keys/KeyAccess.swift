@@ -31,13 +31,22 @@ struct KeyAccess {
 
   /// What the object holds for the key, whatever accessor its class has: `@NSManaged` properties and stores ask for this.
   func modelValue(forKey key: String) -> Any? {
+    let slot = object.layout.slotByName[key]
+    let index = slot == nil ? object.layout.toManyByName[key] : nil
+    if slot == nil, index == nil, let reader = ownReader(of: key) { return reader(object) }
     object.willAccessValue(forKey: key)
     defer { object.didAccessValue(forKey: key) }
-    if let slot = object.layout.slotByName[key] { return value(at: slot) }
-    if let index = object.layout.toManyByName[key] {
-      return collection(of: object.loadedToMany(index))
-    }
+    if let slot { return value(at: slot) }
+    if let index { return collection(of: object.loadedToMany(index)) }
     return otherValue(forKey: key, asksClass: true, value: { value(at: $0) })
+  }
+
+  /// What every object tells about itself under the key; nil where the model has a property of that name.
+  private func ownReader(of key: String) -> (@Sendable (ManagedObject) -> Any?)? {
+    guard let reader = OwnKeys.readers[key], object.entity.propertiesByName[key] == nil else {
+      return nil
+    }
+    return reader
   }
 
   private func classReader(of key: String) -> KeyAccessor? {
@@ -63,6 +72,7 @@ struct KeyAccess {
         ? ManagedObjectOrderedSet(object: object, index: index, isPrimitive: true)
         : object.primitiveMembers(toMany: index)
     }
+    if let reader = ownReader(of: key) { return reader(object) }
     return otherValue(
       forKey: key, asksClass: false, value: { object.slots == nil ? nil : value(at: $0) })
   }
@@ -103,12 +113,6 @@ struct KeyAccess {
   private func otherValue(
     forKey key: String, asksClass: Bool, value: (Int) -> Any?
   ) -> Any? {
-    switch key {
-    case "objectID": return object.objectID
-    case "self", "SELF": return object
-    case "entity": return object.entity
-    default: break
-    }
     if let leaves = object.layout.composites[key] {
       return composite(key, leaves, value: value)
     }
@@ -227,7 +231,7 @@ struct KeyAccess {
       } else {
         object.setLooseValue(nil, object.layout.slots[slot].name)
       }
-    } catch  where attribute.attributeType == .transformable {
+    } catch  where attribute.attributeType == .transformable && hasFittingClass(value, attribute) {
       // A transformer may refuse what depends on data; validation reports it.
       store(.null, at: slot, tracked: tracked)
       remember(RefusedValue(value: value, reason: "\(error)"), at: slot)
@@ -236,6 +240,10 @@ struct KeyAccess {
       // Values from outside go through AttributeCoding or RecordCoding, which throw.
       fatalError("\(error)")
     }
+  }
+
+  private func hasFittingClass(_ value: Any?, _ attribute: AttributeDescription) -> Bool {
+    (try? AttributeCoding.checkClass(of: value, for: attribute)) != nil
   }
 
   private func store(_ value: AttributeValue, at slot: Int, tracked: Bool) {

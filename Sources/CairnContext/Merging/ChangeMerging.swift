@@ -95,6 +95,7 @@ struct ChangeMerging {
     let inserted = changes.inserted.map { insert($0) }
     withExtendedLifetime(inserted) { context.processPendingChanges() }
     kept.follow()
+    rebaseDeletions(changes.updated)
     ContextNotifications(context: context).postDidMerge(changes, refreshed: refreshed)
     if !context.event.mergedDeletions.isEmpty { context.scheduleEndOfMerge() }
   }
@@ -136,5 +137,23 @@ struct ChangeMerging {
       for value in object.toManyValues { value?.unload(keepingChanges: true) }
     }
     return realised.map(\.objectID)
+  }
+
+  /// Objects that are deleted here, without having been saved, are deleted on top of their newer rows.
+  ///
+  /// What their delete rules find on it is, as what a merge policy decides, nothing that undo takes back.
+  private func rebaseDeletions(_ ids: [ManagedObjectID]) {
+    let objects = ids.compactMap { ObjectLookup(context: context).registered($0) }
+      .filter { $0.flags.contains(.deleted) && !$0.flags.contains(.inaccessible) }
+    if objects.isEmpty { return }
+    let rows =
+      (try? context.reading.source?.rows(
+        for: objects.map(\.objectID), maximumAge: context.maximumRowAge)) ?? []
+    context.resolvingConflicts {
+      for (object, row) in zip(objects, rows) {
+        if let row { ObjectRefreshing(context: context).rebase(deleted: object, onto: row) }
+      }
+      context.processPendingChanges()
+    }
   }
 }

@@ -345,7 +345,7 @@ open class ManagedObject: NSObject, KeyValueReading, ObjectIdentifying {
 
   // MARK: Validation, for subclasses
 
-  /// Checks, and may replace, one value by the model's rules.
+  /// Checks, and may replace, one value by the model's rules: its class, whether nil may be, predicates.
   ///
   /// Override to add rules of your own and call super first.
   ///

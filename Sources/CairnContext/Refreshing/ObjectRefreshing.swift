@@ -150,4 +150,26 @@ struct ObjectRefreshing {
     object.snapshot = row
     FaultFiring.retainRow(of: object)
   }
+
+  /// Takes `row` as the one that is to be deleted.
+  ///
+  /// The delete rules look after what another writer has related to the object since, too.
+  func rebase(deleted object: ManagedObject, onto row: RowSnapshot) {
+    guard object.fits(row) else { return }
+    context.pending.setVersion(row.version, of: object)
+    if object.isUnread {
+      context.pending.unpropagatedDeletes.append(object)
+      return
+    }
+    if let own = object.slots, object.flags.contains(.ownsSlots) {
+      for slot in object.layout.persistentSlots where !object.changedSlots.contains(slot) {
+        own[slot] = row[slot]
+      }
+      object.snapshot = row
+    } else {
+      object.adopt(row)
+    }
+    FaultFiring.retainRow(of: object)
+    RelationshipRestoring(object).deleteAgain()
+  }
 }

@@ -224,9 +224,14 @@ open class FetchRequest<ResultType: FetchRequestResult>: AnyFetchRequest, NSCodi
     fetchOffset = template.fetchOffset
     fetchBatchSize = template.fetchBatchSize
     includesSubentities = template.includesSubentities
+    includesPendingChanges = template.includesPendingChanges
     includesPropertyValues = template.includesPropertyValues
     returnsObjectsAsFaults = template.returnsObjectsAsFaults
-    includesPendingChanges = template.includesPendingChanges
+    relationshipKeyPathsForPrefetching = template.objects.relationshipKeyPathsForPrefetching
+    shouldRefreshRefetchedObjects = template.objects.shouldRefreshRefetchedObjects
+    propertiesToFetch = template.dictionaries.propertiesToFetch?.map(\.property)
+    propertiesToGroupBy = template.dictionaries.propertiesToGroupBy?.map(\.property)
+    havingPredicate = template.dictionaries.havingPredicate
     returnsDistinctResults = template.returnsDistinctResults
   }
 

@@ -39,7 +39,11 @@ struct ConstraintMerging {
   }
 
   func merge(_ conflict: ConstraintConflict) {
-    var objects = conflict.conflictingObjects
+    // Another constraint of the same objects may have decided before; the next attempt of the save finds what is left.
+    if conflict.databaseObject?.flags.contains(.deleted) == true { return }
+    var objects = conflict.conflictingObjects.filter {
+      $0.flags.isDisjoint(with: [.deleted, .discarded])
+    }
     let survivor: ManagedObject
     if let database = conflict.databaseObject {
       survivor = database

@@ -13,9 +13,13 @@ struct PropertyValidation {
     let value = AttributeCoding.unwrapped(value)
     switch property {
     case let relationship as RelationshipDescription:
+      try checkClass(of: value, for: relationship)
       try check(relationship, count: Self.count(value), value: value)
     case is FetchedPropertyDescription: return
     default:
+      if let attribute = property as? AttributeDescription {
+        try checkClass(of: value, for: attribute)
+      }
       try check(property, value: value, key: key)
     }
   }
@@ -82,6 +86,47 @@ struct PropertyValidation {
     case let array as [Any]: return array.count
     default: return 1
     }
+  }
+
+  // MARK: Classes
+
+  private func checkClass(of value: Any?, for attribute: AttributeDescription) throws {
+    // A class's own accessor may answer with a member of an enumeration.
+    let stored = (value as? any RawRepresentable).map { $0.rawValue as Any } ?? value
+    do {
+      try AttributeCoding.checkClass(of: stored, for: attribute)
+    } catch let refusal {
+      throw error(.managedObjectValidation, attribute, "\(refusal)", value: value)
+    }
+  }
+
+  private func checkClass(of value: Any?, for relationship: RelationshipDescription) throws {
+    guard let value else { return }
+    let members = relationship.isToMany ? Self.members(value, relationship) : [value]
+    if let members, members.allSatisfy({ Self.isMember($0, of: relationship) }) { return }
+    throw error(
+      .managedObjectValidation, relationship,
+      "Unacceptable type of value for relationship: property = \"\(relationship.name)\"; desired "
+        + "type = \(relationship.destinationEntity?.managedObjectClassName ?? "NSManagedObject"); "
+        + "given type = \(type(of: value)); value = \(value).", value: value)
+  }
+
+  /// Nil for what is no collection of the relationship's kind.
+  private static func members(_ value: Any, _ relationship: RelationshipDescription) -> [Any]? {
+    switch (value, relationship.isOrdered) {
+    case (let ordered as NSOrderedSet, true): return ordered.array
+    // Foundation casts it to an empty Swift set.
+    case (let set as ManagedObjectSet, false): return Array(set.members)
+    case (let set as NSSet, false): return set.allObjects
+    case (let set as Set<AnyHashable>, false): return set.map(\.base)
+    case (_, _): return nil
+    }
+  }
+
+  private static func isMember(_ value: Any, of relationship: RelationshipDescription) -> Bool {
+    guard let object = value as? ManagedObject else { return false }
+    guard let entity = relationship.destinationEntity else { return true }
+    return object.entity.isKindOf(entity: entity)
   }
 
   // MARK: Rules

@@ -31,11 +31,13 @@ public enum MigrateStores: ControlMethod {
     """,
     """
     # The way of one store; several steps where it goes through other versions of the model. users are other
-    # processes that have it open, in words: values are dropped only once there are none.
+    # processes that have it open, in words: values are dropped only once there are none. needsConsent says
+    # that it takes allowDrop, also where what is dropped has no values: a newer program may have made the store.
     type MigrationPlan (
       store: string,
       location: string,
       users: ?[]string,
+      needsConsent: ?bool,
       steps: []MigrationStep
     )
     """,
@@ -144,9 +146,15 @@ public enum MigrateStores: ControlMethod {
     public var location: String
     /// Other processes that have it open, in words; nil where nothing has to be done.
     public var users: [String]?
+    /// Whether it takes `allowDrop`; false when nil.
+    public var needsConsent: Bool?
     public var steps: [Step]
 
-    public init(store: String, location: String, users: [String]? = nil, steps: [Step]) {
+    public init(
+      store: String, location: String, users: [String]? = nil, needsConsent: Bool? = nil,
+      steps: [Step]
+    ) {
+      self.needsConsent = needsConsent
       self.store = store
       self.location = location
       self.users = users

@@ -19,13 +19,15 @@ public enum RepairStores: ControlMethod {
     )
     """,
     """
-    # What became of one replica: how many actions, what differs all the same, and how many records stay in
-    # one of the two stores because the link goes in one direction only.
+    # What became of one replica: how many actions, what differs all the same, how many records stay in
+    # one of the two stores because the link goes in one direction only, and how many wait because they were
+    # written in the future.
     type RepairResult (
       store: string,
       actions: int,
       remaining: int,
       leftOut: ?int,
+      held: ?int,
       problem: ?Problem
     )
     """,
@@ -106,14 +108,17 @@ public enum RepairStores: ControlMethod {
     /// How many records stay in one of the two stores because the link goes in one direction only; nil for
     /// none.
     public var leftOut: Int?
+    /// How many records wait because they were written in the future, which a repair leaves; nil for none.
+    public var held: Int?
     /// Why it could not be compared or written.
     public var problem: StatusProblem?
 
     public init(
-      store: String, actions: Int, remaining: Int, leftOut: Int? = nil,
+      store: String, actions: Int, remaining: Int, leftOut: Int? = nil, held: Int? = nil,
       problem: StatusProblem? = nil
     ) {
       self.leftOut = leftOut
+      self.held = held
       self.store = store
       self.actions = actions
       self.remaining = remaining

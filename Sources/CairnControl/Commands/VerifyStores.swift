@@ -21,6 +21,7 @@ public enum VerifyStores: ControlMethod {
       digest: ?string,
       differences: int,
       leftOut: ?int,
+      held: ?int,
       level: ?(quick, full),
       problem: ?Problem
     )
@@ -35,7 +36,8 @@ public enum VerifyStores: ControlMethod {
     # differences come as they are found, each store when it is done, and a summary last. The level
     # of a store is what was read, full when left out. leftOut are records that stay in one of the two
     # stores because the link goes in one direction only: no difference, but with any the stores are not
-    # equal. Role: control.
+    # equal. held are records that were written in the future by this machine's clock and wait: io.cairn.Sync
+    # lists and accepts them. Role: control.
     method Verify(name: ?string, level: ?(quick, full)) -> (
       progress: ?VerifyProgress,
       difference: ?Difference,
@@ -164,6 +166,8 @@ public enum VerifyStores: ControlMethod {
     /// How many records stay in one of the two stores because the link goes in one direction only; nil for
     /// none.
     public var leftOut: Int?
+    /// How many records wait because they were written in the future; nil for none.
+    public var held: Int?
     /// What was read; nil for the local store.
     public var level: Level?
     /// Why the store could not be checked.
@@ -171,9 +175,10 @@ public enum VerifyStores: ControlMethod {
 
     public init(
       store: String, records: Int, digest: String? = nil, differences: Int, leftOut: Int? = nil,
-      level: Level? = nil, problem: StatusProblem? = nil
+      held: Int? = nil, level: Level? = nil, problem: StatusProblem? = nil
     ) {
       self.leftOut = leftOut
+      self.held = held
       self.store = store
       self.records = records
       self.digest = digest

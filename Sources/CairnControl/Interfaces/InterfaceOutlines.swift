@@ -121,7 +121,7 @@ public struct InterfaceOutline: Sendable, Hashable {
     errors: [
       """
       # The replicas that were still behind when the time was over.
-      error WaitTimedOut (behind: []string)
+      error WaitTimedOut (behind: []string, reason: ?string)
       """,
       """
       # Nothing in the list has that ID.

@@ -68,7 +68,8 @@ public enum ControlError: Error, Sendable, Hashable {
   case historyNotThere(name: String, reason: String, oldest: String)
 
   // io.cairn.Sync
-  case waitTimedOut(behind: [String])
+  /// `reason` says of each how much it lacks and why, for people.
+  case waitTimedOut(behind: [String], reason: String? = nil)
   /// Nothing has that ID in the list of that kind.
   case entryNotFound(kind: EntryKind, id: String, reason: String)
   /// What was asked for cannot be done as things are; `code` is stable, `reason` is for people.

@@ -33,8 +33,9 @@ extension ControlError: CustomStringConvertible {
       "the store \"\(name)\" does not fit the model: \(reason)"
     case .historyNotThere(let name, let reason, _):
       "the history of \"\(name)\" does not reach back to this token: \(reason)"
-    case .waitTimedOut(let behind):
-      "not yet in step: \(behind.isEmpty ? "unknown" : behind.joined(separator: ", "))"
+    case .waitTimedOut(let behind, let reason):
+      "not yet in step: "
+        + (reason ?? (behind.isEmpty ? "unknown" : behind.joined(separator: ", ")))
     case .entryNotFound(_, _, let reason): reason
     case .notPossible(_, let reason): reason
     case .invalidPredicate(let text, let position, let reason):
@@ -85,8 +86,9 @@ extension ControlError: CustomStringConvertible {
       "`cairnctl status` says what waits, and which command helps"
     case .storeUnavailable(let name, "awaiting-approval", _):
       "`cairnctl plan` shows it; `cairnctl approve \(name)` lets it pass"
-    case .storeUnavailable(_, let code, _):
-      TroubleHint.text(code) ?? "the daemon keeps trying; `cairnctl status` shows when next"
+    case .storeUnavailable(let name, let code, _):
+      TroubleHint.text(code, of: name)
+        ?? "the daemon keeps trying; `cairnctl status` shows when next"
     case .historyNotThere(let name, _, let oldest):
       "read the records anew, or the history that there is: cairnctl history "
         + (name == "local" ? "" : "\(name.contains("/") ? "--file" : "--store") \(name) ")
@@ -105,6 +107,9 @@ extension ControlError: CustomStringConvertible {
       "`cairnctl backup --as NAME` takes another name; without --as the time is the name"
     case .notPossible("backup-missing", _):
       "`cairnctl config cat backup.folder` says where backups are; each is a folder in there"
+    case .notPossible("backup-of-replica", _):
+      "a replica needs none, since the local store fills it; for what only the backup has: cairnctl export "
+        + "--file FILE > rows.jsonl, then cairnctl import rows.jsonl"
     case .notPossible("backup-elsewhere", _):
       "copy its folder into the folder of backups, then: cairnctl restore NAME"
     case .notPossible("backup-damaged", _):

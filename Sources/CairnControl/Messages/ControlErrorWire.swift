@@ -64,8 +64,9 @@ extension ControlError {
       return store(
         "HistoryNotThere",
         ["name": .string(name), "reason": .string(reason), "oldest": .string(oldest)])
-    case .waitTimedOut(let behind):
-      return ("io.cairn.Sync.WaitTimedOut", ["behind": texts(behind)])
+    case .waitTimedOut(let behind, let reason):
+      let why: [String: JSONValue] = reason.map { ["reason": .string($0)] } ?? [:]
+      return ("io.cairn.Sync.WaitTimedOut", ["behind": texts(behind)].merging(why) { $1 })
     case .entryNotFound(let kind, let id, let reason):
       return (
         "io.cairn.Sync.EntryNotFound",
@@ -141,7 +142,8 @@ extension ControlError {
     case "io.cairn.Store.HistoryNotThere":
       self = .historyNotThere(
         name: text("name"), reason: text("reason"), oldest: text("oldest"))
-    case "io.cairn.Sync.WaitTimedOut": self = .waitTimedOut(behind: texts("behind"))
+    case "io.cairn.Sync.WaitTimedOut":
+      self = .waitTimedOut(behind: texts("behind"), reason: fields["reason"]?.stringValue)
     case "io.cairn.Sync.EntryNotFound":
       self =
         EntryKind(rawValue: text("kind")).map {

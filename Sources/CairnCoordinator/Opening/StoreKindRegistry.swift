@@ -32,6 +32,52 @@ enum StoreKindRegistry {
   }
 }
 
+extension StoreKindRegistry {
+  /// What the files of the built-in kinds begin with.
+  private static let beginnings: [(type: String, bytes: Data)] = [
+    (StoreTypeName.sqlite, Data("SQLite format 3\0".utf8)), (StoreTypeName.xml, Data("<?xml".utf8)),
+    (StoreTypeName.binary, Data("bplist00".utf8)),
+  ]
+
+  /// The metadata of a store that is not open; empty for an empty file.
+  ///
+  /// - Parameter kind: What it is to be opened as.
+  /// - Throws: What the kind throws; 134010 for a store of another built-in type.
+  static func metadata(
+    at url: URL, _ kind: any StoreKind, options: StoreOptions, builtIn: [any StoreKind]
+  ) throws -> [String: Any] {
+    do {
+      return try kind.metadata(at: url, options: options)
+    } catch let error as CoreDataError where error.code == .persistentStoreInvalidType {
+      guard let other = otherType(of: url, than: kind.type, builtIn) else { throw error }
+      throw mismatch(at: url, other.metadata, type: other.type, wanted: kind.type)
+    }
+  }
+
+  static func mismatch(
+    at url: URL, _ metadata: [String: Any], type: String, wanted: String
+  ) -> CoreDataError {
+    CoreDataError(
+      .persistentStoreTypeMismatch,
+      "The store at \(url.storePlace) is of type \(type), but was to be opened as \(wanted).",
+      userInfo: ["metadata": metadata, NSFilePathErrorKey: url.path])
+  }
+
+  private static func otherType(
+    of url: URL, than type: String, _ builtIn: [any StoreKind]
+  ) -> (type: String, metadata: [String: Any])? {
+    let attributes = try? FileManager.default.attributesOfItem(atPath: url.path)
+    guard attributes?[.type] as? FileAttributeType == .typeRegular,
+      let file = try? FileHandle(forReadingFrom: url),
+      let start = try? file.read(upToCount: 16),
+      let found = beginnings.first(where: { start.starts(with: $0.bytes) })?.type, found != type,
+      let other = builtIn.first(where: { $0.type == found }),
+      let metadata = try? other.metadata(at: url, options: StoreOptions()), !metadata.isEmpty
+    else { return nil }
+    return (found, metadata)
+  }
+}
+
 extension PersistentStoreCoordinator {
   /// Finds the kind of a type among the built-in and the registered ones.
   package func kind(ofType type: String) throws -> any StoreKind {

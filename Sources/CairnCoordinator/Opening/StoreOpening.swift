@@ -118,17 +118,16 @@ struct StoreOpening {
 
   /// Checks type and model version of the store that is there; migrates when they allow it.
   private func checkExistingStore(at url: URL) throws {
-    let metadata = try kind.metadata(at: url, options: options)
+    let metadata = try StoreKindRegistry.metadata(
+      at: url, kind, options: options, builtIn: coordinator?.builtInKinds ?? [])
     // A new, empty file or a destroyed store: it gets its metadata when it is opened.
     if metadata.isEmpty { return }
     if let type = metadata[StoreMetadataKey.type] as? String, type != kind.type {
-      throw CoreDataError(
-        .persistentStoreTypeMismatch,
-        "The store at \(url.storePlace) is of type \(type), but was to be opened as \(kind.type).",
-        userInfo: ["metadata": metadata, NSFilePathErrorKey: url.path])
+      throw StoreKindRegistry.mismatch(at: url, metadata, type: type, wanted: kind.type)
     }
     if options.ignoresVersioning { return }
-    if versionDifference(metadata).isEmpty { return }
+    let isFinished = metadata[StoreMetadataKey.unfinishedStage] == nil
+    if isFinished, versionDifference(metadata).isEmpty { return }
     try migrate(metadata, at: url)
   }
 
@@ -145,7 +144,7 @@ struct StoreOpening {
       let metadata = try? kind.metadata(at: url, options: options),
       metadata[StoreMetadataKey.type] as? String == kind.type,
       !VersionDifference.hashes(in: metadata).isEmpty,
-      !versionDifference(metadata).isEmpty
+      !versionDifference(metadata).isEmpty || metadata[StoreMetadataKey.unfinishedStage] != nil
     else { return }
     try migrate(metadata, at: url)
   }

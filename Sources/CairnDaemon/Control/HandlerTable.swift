@@ -9,7 +9,7 @@ import CairnControl
 /// caller is gone or that the daemon stops: a handler gives up soon and leaves everything consistent.
 struct HandlerTable: Sendable {
   private(set) var handlers: [ControlHandler] = []
-  private let host: EngineHost
+  let host: EngineHost
   let endings: StreamEndings
 
   /// - Parameter endings: Ends the streams that have no end of their own.

@@ -180,12 +180,12 @@ extension ControlError {
     switch error.code {
     case .noSuchReplica: self = .storeNotFound(name: replica)
     case .incompatibleModel: self = .modelIncompatible(name: replica, reason: error.message)
-    case .timedOut: self = .waitTimedOut(behind: [replica])
+    case .timedOut: self = .waitTimedOut(behind: [replica], reason: error.message)
     case .cancelled: self = .notReady(state: "draining", reason: error.message)
     case .unsupportedStore, .sameStore, .duplicateReplica, .storeUnavailable, .fileMoved,
       .anotherStore, .modelChanged, .notAStore,
       .storeLocked, .storeReadOnly, .diskFull, .diskFailed, .storeDamaged, .damagedBookkeeping,
-      .contention, .clockSkew, .recordsHeld, .notSyncing,
+      .contention, .clockSkew, .recordsHeld, .notSyncing, .paused,
       .awaitingApproval, .invalidConfiguration, .failed:
       self = .storeUnavailable(
         name: replica, code: error.code.rawValue, reason: error.message)

@@ -130,6 +130,12 @@ extension OpenGroup {
     return id
   }
 
+  /// How many records of a link wait because they were written in the future; nil for none.
+  func held(in replica: String) throws -> Int? {
+    let held = try engine.status().replicas.first { $0.name == replica }?.held.ahead ?? 0
+    return held > 0 ? held : nil
+  }
+
   func revertRequest(_ parameters: RevertAuthor.Parameters) throws -> RevertRequest {
     let origin: RevertRequest.Origin
     switch (parameters.author, parameters.store) {

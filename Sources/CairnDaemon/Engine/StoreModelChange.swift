@@ -186,6 +186,7 @@ struct StoreModelChange: Sendable {
   var onWire: MigrateStores.Plan {
     MigrateStores.Plan(
       store: store, location: location.text, users: isDone ? nil : users,
+      needsConsent: isDone || goesByItself ? nil : true,
       steps: plans.map { plan in
         MigrateStores.Step(
           from: plan.comparison.old.version, to: plan.comparison.new.version,

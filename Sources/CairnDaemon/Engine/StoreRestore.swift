@@ -87,12 +87,31 @@ struct StoreRestore: Sendable {
     guard file.path.hasPrefix(root + "/") else {
       throw refusal("backup-elsewhere", "\(given) is not in the folder of backups, \(folder)")
     }
-    if facts.isFolder { file = file.appendingPathComponent(store.lastPathComponent) }
+    if facts.isFolder {
+      let copy = file.appendingPathComponent(store.lastPathComponent)
+      if let other = otherCopy(in: file, than: copy) {
+        throw refusal(
+          "backup-of-replica", "\(given) is a backup of a replica, \(other), not of the local store"
+        )
+      }
+      file = copy
+    }
     guard let facts = try? FileFacts(path: file.path), facts.isRegularFile else { throw missing }
     guard file.resolvingSymlinksInPath().path == file.path else {
       throw refusal("backup-elsewhere", "\(file.path) is a link; name the file itself")
     }
     return file.path
+  }
+
+  /// The copy of another store's file in the folder of a backup that has none of the local store; nil without one.
+  private static func otherCopy(in folder: URL, than copy: URL) -> String? {
+    if FileManager.default.fileExists(atPath: copy.path) { return nil }
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+    return names.sorted().map { folder.appendingPathComponent($0).path }.first { path in
+      // What is kept beside a file has its own name.
+      !["-wal", "-shm", "-journal", "-cairn"].contains { path.hasSuffix($0) }
+        && (try? FileFacts(path: path))?.isRegularFile == true
+    }
   }
 
   private static func content(of found: StoreInspection) -> RestoreStore.Content {

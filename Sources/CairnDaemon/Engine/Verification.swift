@@ -105,7 +105,7 @@ struct Verification: Sendable {
       }
       return VerifyStores.StoreSummary(
         store: replica, records: found.records, differences: count,
-        leftOut: found.leftOut > 0 ? found.leftOut : nil,
+        leftOut: found.leftOut > 0 ? found.leftOut : nil, held: try group.held(in: replica),
         level: found.level == .quick ? .quick : .full)
     case .failure(let error as CoreDataError) where error.storePath == group.local.url?.path:
       throw error

@@ -9,7 +9,8 @@ struct StateReport {
   func write(to logger: Logger) {
     let problems = status.problems.map { "; \($0.message) (\($0.code))" }.joined()
     logger.event(
-      .stateReported, "\(status.state.rawValue), started \(status.startedAt)\(problems)",
+      .stateReported,
+      "\(status.state.rawValue), started \(Readable.moment(status.startedAt))\(problems)",
       metadata: ["state": .string(status.state.rawValue), "pid": "\(status.pid)"])
     if let local = status.local {
       let problem = local.problem.map { "; \($0.message) (\($0.code))" } ?? ""

@@ -44,6 +44,9 @@ open class CustomMigrationStage: MigrationStage {
   /// Called before the step, with the manager's container on the current version.
   public var willMigrateHandler: ((StagedMigrationManager, CustomMigrationStage) throws -> Void)?
   /// Called after the step, with the manager's container on the next version.
+  ///
+  /// Called again when the store is opened the next time, if it throws or the program ends in it: what it has saved by
+  /// then is there already.
   public var didMigrateHandler: ((StagedMigrationManager, CustomMigrationStage) throws -> Void)?
 
   /// A step between two versions.

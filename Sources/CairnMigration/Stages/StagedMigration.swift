@@ -11,12 +11,12 @@ struct StagedMigration {
   let migrator: StoreMigrator
 
   func run() throws {
-    let plan = try plan()
     defer {
       manager.runningStage = nil
       manager.stageContainer = nil
     }
-    for step in plan.steps {
+    try finishInterruptedStage()
+    for step in try plan().steps {
       let stage = manager.stages[step.stage]
       manager.runningStage = stage
       let source = try model(step.from)
@@ -25,11 +25,38 @@ struct StagedMigration {
       if let custom, let handler = custom.willMigrateHandler {
         try withContainer(source) { try handler(manager, custom) }
       }
+      let finishes = custom?.didMigrateHandler != nil
+      if finishes { try note(unfinished: step.to) }
       try migrator.migrateLightly(request, from: source, to: destination)
-      if let custom, let handler = custom.didMigrateHandler {
-        try withContainer(destination) { try handler(manager, custom) }
-      }
+      if let custom, finishes { try finish(custom, at: destination) }
     }
+  }
+
+  private func finish(_ stage: CustomMigrationStage, at destination: ManagedObjectModel) throws {
+    if let handler = stage.didMigrateHandler {
+      try withContainer(destination) { try handler(manager, stage) }
+    }
+    try note(unfinished: nil)
+  }
+
+  /// Calls the handler again that failed, or in which the program ended, when the store had come to the next version
+  /// already: nothing else would do what is left of that stage.
+  private func finishInterruptedStage() throws {
+    guard let version = request.metadata[StoreMetadataKey.unfinishedStage] as? String,
+      try version == storedChecksum()
+    else { return }
+    for case let stage as CustomMigrationStage in manager.stages
+    where stage.nextModel.versionChecksum == version {
+      manager.runningStage = stage
+      return try finish(stage, at: model(version))
+    }
+  }
+
+  /// Notes in the store, before it comes to a version, that the stage has more to do there; nil once that is done.
+  private func note(unfinished version: String?) throws {
+    var metadata = try request.kind.metadata(at: request.url, options: request.options)
+    metadata[StoreMetadataKey.unfinishedStage] = version
+    try request.kind.setMetadata(metadata, at: request.url, options: request.options)
   }
 
   private func plan() throws -> StagePlan {
@@ -72,8 +99,8 @@ struct StagedMigration {
     return ManagedObjectModel.versionChecksum(ofEntityHashes: hashes)
   }
 
-  /// A version by its checksum: the program's, one of a stage, one the options give, or one among
-  /// the program's resources.
+  /// A version by its checksum: the program's, one of a stage, one the options give, one among
+  /// the program's resources, or the one that the store keeps.
   private func model(_ checksum: String) throws -> ManagedObjectModel {
     if request.model.versionChecksum == checksum { return request.model }
     for stage in manager.stages {
@@ -87,13 +114,20 @@ struct StagedMigration {
     let found =
       (given as? [ManagedObjectModel])?.first { $0.versionChecksum == checksum }
       ?? ProgramResources.model { $0.versionChecksum == checksum }
-    guard let found else {
+    guard let found = try found ?? keptModel(checksum) else {
       throw failure(
         .managedObjectModelReferenceNotFound,
         "needs the model version with the checksum \(checksum), which is not among the program's "
           + "models. Give it under \(StoreOptionKey.migrationSourceModels).")
     }
     return found
+  }
+
+  /// The model inside the store, if it is of that version.
+  private func keptModel(_ checksum: String) throws -> ManagedObjectModel? {
+    let inPlace = request.kind.storeClass.inPlaceMigration
+    let model = try inPlace?.cachedModel(at: request.url, options: request.options)
+    return model?.versionChecksum == checksum ? model : nil
   }
 
   private func resolve(_ reference: ManagedObjectModelReference) throws -> ManagedObjectModel {

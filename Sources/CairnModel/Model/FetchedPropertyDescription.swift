@@ -14,14 +14,75 @@ public struct FetchRequestTemplate: Sendable {
   public var fetchOffset = 0
   public var fetchBatchSize = 0
   public var includesSubentities = true
-  public var includesPropertyValues = true
-  public var returnsObjectsAsFaults = true
   public var includesPendingChanges = true
-  public var returnsDistinctResults = false
+  package var objects = ObjectResults()
+  package var dictionaries = DictionaryResults()
 
   public init(entityName: String, predicate: ObjectPredicate? = nil) {
     self.entityName = entityName
     self.predicate = predicate
+  }
+}
+
+extension FetchRequestTemplate {
+  /// How objects are read.
+  package struct ObjectResults: Sendable, Equatable {
+    package var includesPropertyValues = true
+    package var returnsObjectsAsFaults = true
+    package var relationshipKeyPathsForPrefetching: [String]?
+    package var shouldRefreshRefetchedObjects = false
+  }
+
+  /// What dictionaries consist of.
+  package struct DictionaryResults: Sendable {
+    package var propertiesToFetch: [Column]?
+    package var propertiesToGroupBy: [Column]?
+    package var havingPredicate: ObjectPredicate?
+    package var returnsDistinctResults = false
+  }
+
+  /// A column of dictionaries.
+  package enum Column: Sendable {
+    /// The name of a property, or a key path.
+    case path(String)
+    case computed(ExpressionDescription)
+
+    /// What a fetch request lists: names and descriptions; of a computed column a copy is kept.
+    package init(_ property: Any) {
+      switch property {
+      case let computed as ExpressionDescription: self = Self.computed(computed).copy
+      case let property as PropertyDescription: self = .path(property.name)
+      default: self = .path("\(property)")
+      }
+    }
+
+    /// The name, or a copy of the description.
+    package var property: Any {
+      switch copy {
+      case .path(let path): return path
+      case .computed(let computed): return computed
+      }
+    }
+
+    private var copy: Self {
+      guard case .computed(let computed) = self,
+        let copy = computed.copyProperty() as? ExpressionDescription
+      else { return self }
+      return .computed(copy)
+    }
+  }
+
+  public var includesPropertyValues: Bool {
+    get { objects.includesPropertyValues }
+    set { objects.includesPropertyValues = newValue }
+  }
+  public var returnsObjectsAsFaults: Bool {
+    get { objects.returnsObjectsAsFaults }
+    set { objects.returnsObjectsAsFaults = newValue }
+  }
+  public var returnsDistinctResults: Bool {
+    get { dictionaries.returnsDistinctResults }
+    set { dictionaries.returnsDistinctResults = newValue }
   }
 }
 

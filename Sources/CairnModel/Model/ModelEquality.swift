@@ -144,9 +144,29 @@ extension FetchRequestTemplate {
       && fetchLimit == other.fetchLimit && fetchOffset == other.fetchOffset
       && fetchBatchSize == other.fetchBatchSize
       && includesSubentities == other.includesSubentities
-      && includesPropertyValues == other.includesPropertyValues
-      && returnsObjectsAsFaults == other.returnsObjectsAsFaults
-      && includesPendingChanges == other.includesPendingChanges
+      && includesPendingChanges == other.includesPendingChanges && objects == other.objects
+      && dictionaries.isSame(as: other.dictionaries)
+  }
+}
+
+extension FetchRequestTemplate.DictionaryResults {
+  func isSame(as other: Self) -> Bool {
+    havingPredicate == other.havingPredicate
       && returnsDistinctResults == other.returnsDistinctResults
+      && Self.areSame(propertiesToFetch, other.propertiesToFetch)
+      && Self.areSame(propertiesToGroupBy, other.propertiesToGroupBy)
+  }
+
+  private typealias Column = FetchRequestTemplate.Column
+
+  private static func areSame(_ a: [Column]?, _ b: [Column]?) -> Bool {
+    guard let a, let b else { return a == nil && b == nil }
+    return a.elementsEqual(b) { a, b in
+      switch (a, b) {
+      case (.path(let a), .path(let b)): return a == b
+      case (.computed(let a), .computed(let b)): return a == b
+      case (_, _): return false
+      }
+    }
   }
 }

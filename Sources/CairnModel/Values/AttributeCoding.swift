@@ -40,13 +40,58 @@ public enum AttributeCoding {
     case .uri:
       if let url = value as? URL { return .url(url) }
     case .transformable:
+      try checkValueClass(of: value, for: attribute)
       return .data(try TransformableCoding.data(from: value, for: attribute))
     case .objectID:
       if let object = value as? any ObjectIdentifying { return .object(object.objectID) }
     case .undefined, .composite:
       break
     }
-    throw AttributeCodingError(
+    throw wrongClass(of: value, for: attribute)
+  }
+
+  /// Checks the class of a value without encoding what a transformer would encode.
+  ///
+  /// - Throws: ``AttributeCodingError`` when the value's class does not fit the attribute's type.
+  package static func checkClass(of value: Any?, for attribute: AttributeDescription) throws {
+    guard let value = unwrapped(value) else { return }
+    switch attribute.attributeType {
+    case .undefined: return
+    case .transformable: try checkValueClass(of: value, for: attribute)
+    case .composite:
+      if value as? [String: Any] == nil { throw wrongClass(of: value, for: attribute) }
+    default: _ = try encode(value, for: attribute)
+    }
+  }
+
+  /// A transformable attribute takes values of the class that the model names.
+  ///
+  /// A class that does not exist here, such as one of Apple's user interface, may be any.
+  private static func checkValueClass(
+    of value: Any, for attribute: AttributeDescription
+  ) throws {
+    guard let name = attribute.attributeValueClassName, let wanted = NSClassFromString(name) else {
+      return
+    }
+    if isObject(value, of: wanted) { return }
+    throw wrongClass(of: value, for: attribute)
+  }
+
+  private static func isObject(_ value: Any, of wanted: AnyClass) -> Bool {
+    // Swift's values stand for Foundation's objects.
+    let object: Any = (value as? any _ObjectiveCBridgeable)?._bridgeToObjectiveC() ?? value
+    var next: AnyClass? = type(of: object) as? AnyClass
+    while let current = next {
+      if current == wanted { return true }
+      next = _getSuperclass(current)
+    }
+    return false
+  }
+
+  private static func wrongClass(
+    of value: Any, for attribute: AttributeDescription
+  ) -> AttributeCodingError {
+    AttributeCodingError(
       description: "Unacceptable type of value for attribute: property = \"\(attribute.name)\"; "
         + "desired type = \(attribute.attributeValueClassName ?? "\(attribute.attributeType)"); "
         + "given type = \(Swift.type(of: value)); value = \(value).")

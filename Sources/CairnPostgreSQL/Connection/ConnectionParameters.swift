@@ -34,10 +34,10 @@ package struct ConnectionParameters: Sendable, CustomStringConvertible, CustomRe
   /// The keywords whose values libpq itself marks as secret.
   private let secretKeywords: Set<String>
 
-  /// - Parameter credential: The systemd credential that holds the password.
+  /// - Parameter credential: The systemd credential that holds the password; nil for the usual one, if there is any.
   /// - Throws: 134080 when the text is neither a URL nor settings, or the credential cannot be read.
   package init(
-    _ text: String, credential: String = passwordCredential,
+    _ text: String, credential: String? = nil,
     environment: [String: String] = ProcessInfo.processInfo.environment
   ) throws {
     var (keywords, secrets) = try Self.parse(text)
@@ -82,11 +82,18 @@ package struct ConnectionParameters: Sendable, CustomStringConvertible, CustomRe
     return (keywords, secrets)
   }
 
-  /// The password in a systemd credential, nil where there is none of that name.
+  /// The password in a systemd credential; nil where none is named, and there is none of the usual name.
   private static func password(
-    from credential: String, _ environment: [String: String]
+    from named: String?, _ environment: [String: String]
   ) throws -> String? {
-    guard let folder = environment["CREDENTIALS_DIRECTORY"], !folder.isEmpty else { return nil }
+    let credential = named ?? passwordCredential
+    func missing() throws -> String? {
+      if named == nil { return nil }
+      throw CoreDataError(
+        .persistentStoreOpen,
+        "There is no systemd credential \"\(credential)\", which is to hold the password; give the "
+          + "unit LoadCredential=\(credential):FILE, and restart it.")
+    }
     guard !credential.isEmpty, !credential.contains("/"), credential != "..", credential != "."
     else {
       throw CoreDataError(
@@ -94,8 +101,11 @@ package struct ConnectionParameters: Sendable, CustomStringConvertible, CustomRe
         "\"\(credential)\" is no name of a systemd credential; write the name that stands before the "
           + "colon in LoadCredential=.")
     }
+    guard let folder = environment["CREDENTIALS_DIRECTORY"], !folder.isEmpty else {
+      return try missing()
+    }
     let path = "\(folder)/\(credential)"
-    guard FileManager.default.fileExists(atPath: path) else { return nil }
+    guard FileManager.default.fileExists(atPath: path) else { return try missing() }
     guard let data = FileManager.default.contents(atPath: path),
       let text = String(data: data, encoding: .utf8), !text.utf8.contains(0)
     else {

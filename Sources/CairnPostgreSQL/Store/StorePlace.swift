@@ -19,16 +19,15 @@ struct StorePlace: Sendable {
         "A PostgreSQL store needs a URL such as postgresql://USER@HOST/DATABASE#SCHEMA.")
     }
     let (connection, name) = PostgreSQLURL.parts(of: url)
-    let credential =
-      options.dictionary[StoreOptionKey.postgreSQLPasswordCredential] as? String
-      ?? ConnectionParameters.passwordCredential
+    let credential = options.dictionary[StoreOptionKey.postgreSQLPasswordCredential] as? String
+    let usual = ConnectionParameters.passwordCredential
     var settings = try ConnectionParameters(connection, credential: credential)
     // URLs stand in messages, notifications and lists of stores.
     if settings.hasSecretInText {
       throw CoreDataError(
         .persistentStoreOpen,
         "The URL of a PostgreSQL store has a password in it, which would be shown with the URL. Put it into a "
-          + "systemd credential (LoadCredential=\(credential):/path), into .pgpass "
+          + "systemd credential (LoadCredential=\(credential ?? usual):/path), into .pgpass "
           + "or into PGPASSWORD.")
     }
     schema = try SchemaName(name ?? PostgreSQLURL.defaultSchema)

@@ -60,7 +60,7 @@ package final class ExpressionBlock: Hashable, @unchecked Sendable {
   package typealias Body = (Any?, [ObjectExpression], NSMutableDictionary?) -> Any
   package let body: Body
   /// Why there is no value, for what stands for an expression that cannot be evaluated.
-  let refusal: PredicateEvaluationError?
+  package let refusal: PredicateEvaluationError?
 
   package init(_ body: @escaping Body) {
     self.body = body

@@ -64,7 +64,7 @@ package final class PredicateBlock: Hashable, @unchecked Sendable {
   package typealias Body = (Any?, [String: Any]?) -> Bool
   package let body: Body
   /// Why there is no answer, for what stands for a predicate that cannot be evaluated.
-  let refusal: PredicateEvaluationError?
+  package let refusal: PredicateEvaluationError?
   private let identity: ObjectIdentifier?
 
   /// - Parameter owner: the object whose method the block is, so that two blocks of one owner are

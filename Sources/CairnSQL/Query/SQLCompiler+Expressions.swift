@@ -156,9 +156,10 @@ extension SQLCompiler {
       return try aggregate(members, ["@count"])
     }
     if case .keyPath(let path) = arguments[0],
-      case .members(let members, let rest)? = try? resolve(path, from: root), !rest.isEmpty,
-      let name = Self.keyPathNames[function]
+      case .members(let members, let rest)? = try? resolve(path, from: root),
+      !rest.contains(where: { $0.hasPrefix("@") })
     {
+      guard let name = Self.keyPathNames[function] else { throw SQLUnsupported() }
       return try aggregate(members, [name] + rest)
     }
     guard allowsAggregates, let name = Self.rowAggregates[function] else { throw SQLUnsupported() }

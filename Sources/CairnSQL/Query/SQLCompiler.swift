@@ -116,9 +116,10 @@ final class SQLCompiler {
         }
         return .members(members, rest: Array(parts[index...]))
       }
-      let isComposite =
-        !isLast && entity.layout.slotByName.keys.contains { $0.hasPrefix(name + ".") }
+      let isComposite = entity.layout.slotByName.keys.contains { $0.hasPrefix(name + ".") }
       guard isComposite else { throw SQLQueryError.unknownKeyPath(path, scope.entity) }
+      // The whole of a composite is in no column; memory puts it together.
+      if isLast { throw SQLUnsupported() }
       prefix = name
     }
     throw SQLQueryError.unknownKeyPath(path, scope.entity)

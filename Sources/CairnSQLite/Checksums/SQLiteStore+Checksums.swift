@@ -77,23 +77,44 @@ extension SQLiteStore {
   }
 
   public func acceptLostRows(of objects: [ManagedObjectID]?) throws {
-    if objects?.isEmpty == true || state.withLock({ $0.checksums == nil }) { return }
+    if let objects {
+      return try changeSums(of: objects, doing: "be told what is gone") { sums, keys, table in
+        try sums.forgetLost(keys, of: table)
+      }
+    }
+    if state.withLock({ $0.checksums == nil }) { return }
     _ = try write(doing: "be told what is gone") { lookup -> Bool? in
       let tables = try ChecksumTable.tables(of: lookup.schema, lookup.connection)
       let sums = ChecksumTable(tables, lookup.connection, files: files)
-      guard let objects else {
-        for (table, keys) in try ChecksumCheck(lookup: lookup).lostKeys() {
-          try sums.forgetLost(keys, of: table)
-        }
-        return true
+      for (table, keys) in try ChecksumCheck(lookup: lookup).lostKeys() {
+        try sums.forgetLost(keys, of: table)
       }
-      let byRoot = Dictionary(grouping: objects) { $0.entity.rootEntity.name }
-      for table in tables {
+      return true
+    }
+  }
+
+  public func acceptChangedRows(of objects: [ManagedObjectID]) throws {
+    try changeSums(of: objects, doing: "be told what counts as saved") { sums, keys, table in
+      try sums.sum(KeyRuns(keys), of: table, hasDeletions: false)
+    }
+  }
+
+  /// Changes the sums of the rows of objects, table by table.
+  private func changeSums(
+    of objects: [ManagedObjectID], doing task: String,
+    _ change: (ChecksumTable, [Int64], SummedTable) throws -> Void
+  ) throws {
+    if objects.isEmpty || state.withLock({ $0.checksums == nil }) { return }
+    let byRoot = Dictionary(grouping: objects) { $0.entity.rootEntity.name }
+    _ = try write(doing: task) { lookup -> Bool? in
+      let tables = try ChecksumTable.tables(of: lookup.schema, lookup.connection)
+      let sums = ChecksumTable(tables, lookup.connection, files: files)
+      for table in tables where table.root != nil {
         let keys = (byRoot[table.root?.name] ?? []).compactMap { object -> Int64? in
-          guard table.root != nil, case .row(let key) = object.key else { return nil }
+          guard case .row(let key) = object.key else { return nil }
           return key
         }
-        try sums.forgetLost(keys, of: table)
+        if !keys.isEmpty { try change(sums, keys, table) }
       }
       return true
     }

@@ -20,6 +20,7 @@ extension SQLiteStore {
     let path = path
     let hadLog = FileManager.default.fileExists(atPath: path + "-wal")
     let isNewFile = !FileManager.default.fileExists(atPath: path)
+    if !isReadOnly { LogPermissions.follow(databaseAt: path) }
     do {
       let (existing, database) = try RemovedLog(of: path, lockWait).trusting {
         (try existingFacts(), try settings(isReadOnly: isReadOnly).open())

@@ -17,6 +17,10 @@ public protocol IntegrityChecking: AnyObject, Sendable {
   ///
   /// - Parameter objects: Of which rows; nil for all, and for all links.
   func acceptLostRows(of objects: [ManagedObjectID]?) throws
+  /// Takes rows as they are stored now for saved: ``changedRows()`` names them no more.
+  ///
+  /// Nothing by default, for stores that do not know what was saved.
+  func acceptChangedRows(of objects: [ManagedObjectID]) throws
   /// Makes the rows of objects rows of the objects' entities, where another program made them rows of others.
   ///
   /// Nothing by default, for stores in whose rows no program can change an entity.
@@ -27,5 +31,6 @@ extension IntegrityChecking {
   public func lostRows() throws -> [ManagedObjectID] { [] }
   public func changedRows() throws -> [ManagedObjectID] { [] }
   public func acceptLostRows(of objects: [ManagedObjectID]?) throws {}
+  public func acceptChangedRows(of objects: [ManagedObjectID]) throws {}
   public func restoreEntities(of objects: [ManagedObjectID]) throws {}
 }

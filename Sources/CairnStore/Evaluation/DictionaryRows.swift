@@ -7,19 +7,44 @@ package struct DictionaryRows {
   let columns: StoreFetchRequest.DictionaryColumns
   let source: any SnapshotSource
 
+  init(
+    columns: StoreFetchRequest.DictionaryColumns, entity: EntityDescription,
+    source: any SnapshotSource
+  ) {
+    var columns = columns
+    columns.columns = columns.columns.map { column in
+      let node = column.expression.node.rewriting { Self.overMembers($0, of: entity) }
+      return .init(key: column.key, expression: ObjectExpression(node: node), type: column.type)
+    }
+    columns.having = columns.having.map { having in
+      ObjectPredicate.make(having.node.rewriting { Self.overMembers($0, of: entity) })
+    }
+    self.columns = columns
+    self.source = source
+  }
+
   /// One result before it becomes a plain dictionary: its columns over the row they came from.
   final class Row: KeyValueReading {
     let values: [String: AttributeValue]
     let representative: SnapshotView?
+    private let source: any SnapshotSource
 
-    init(values: [String: AttributeValue], representative: SnapshotView?) {
+    init(
+      values: [String: AttributeValue], representative: SnapshotView?,
+      source: any SnapshotSource
+    ) {
       self.values = values
       self.representative = representative
+      self.source = source
     }
 
     func value(forKey key: String) -> Any? {
-      if let value = values[key] { return AttributeCoding.decode(value) }
-      return representative?.value(forKey: key)
+      guard let value = values[key] else { return representative?.value(forKey: key) }
+      // A key path goes on from the object, not from its ID.
+      if case .object(let id) = value, let row = source.snapshot(for: id) {
+        return SnapshotView(row, source: source)
+      }
+      return AttributeCoding.decode(value)
     }
   }
 
@@ -29,7 +54,8 @@ package struct DictionaryRows {
   ) throws -> [[String: AttributeValue]] {
     var rows: [Row] = []
     for group in try groups(of: views) {
-      let row = Row(values: try values(of: group), representative: group.first)
+      let row = Row(
+        values: try values(of: group), representative: group.first, source: source)
       if let having = columns.having, try !holds(having, for: row, group: group) { continue }
       rows.append(row)
     }
@@ -85,6 +111,48 @@ package struct DictionaryRows {
   }
 
   // MARK: Aggregates
+
+  /// An aggregate over the members of a to-many relationship, which every row has for itself, in a
+  /// form that is not taken for one over the rows: with the operator in the key path.
+  private static func overMembers(
+    _ node: ExpressionNode, of entity: EntityDescription
+  ) -> ExpressionNode {
+    guard case .function(let function, let arguments) = node, isAggregate(function, arguments),
+      case .keyPath(let path) = arguments[0],
+      let (members, rest) = split(path, behindToManyOf: entity)
+    else { return node }
+    if function == .count, rest.isEmpty { return .keyPath(members + ".@count") }
+    guard let name = operators[function], !rest.isEmpty else {
+      return .function(function, [.keyPathOf(.evaluatedObject, path)])
+    }
+    return .keyPath("\(members).\(name).\(rest)")
+  }
+
+  private static let operators: [PredicateFunction: String] = [
+    .sum: "@sum", .min: "@min", .max: "@max", .average: "@avg",
+  ]
+
+  /// The key path up to its first to-many relationship, and what follows; nil when it has none, and
+  /// when an operator makes one value of the members already.
+  private static func split(
+    _ path: String, behindToManyOf start: EntityDescription
+  ) -> (members: String, rest: String)? {
+    let parts = path.split(separator: ".").map(String.init)
+    if parts.contains(where: { $0.hasPrefix("@") }) { return nil }
+    var entity: EntityDescription? = start
+    for (index, part) in parts.enumerated() {
+      guard let relationship = entity?.propertiesByName[part] as? RelationshipDescription else {
+        return nil
+      }
+      if relationship.isToMany {
+        return (
+          parts[...index].joined(separator: "."), parts[(index + 1)...].joined(separator: ".")
+        )
+      }
+      entity = relationship.destinationEntity
+    }
+    return nil
+  }
 
   private static func isAggregate(_ function: PredicateFunction, _ arguments: [ExpressionNode])
     -> Bool

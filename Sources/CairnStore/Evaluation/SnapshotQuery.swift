@@ -31,9 +31,8 @@ public struct SnapshotQuery {
         try sort(&found)
         return .objectIDs(window(found).map(\.objectID))
       case .dictionaries(let columns):
-        let rows = try DictionaryRows(columns: columns, source: source).make(from: found) {
-          try sort(&$0)
-        }
+        let rows = try DictionaryRows(columns: columns, entity: request.entity, source: source)
+          .make(from: found) { try sort(&$0) }
         return .dictionaries(Array(window(rows)))
       }
     } catch let error as PredicateEvaluationError {

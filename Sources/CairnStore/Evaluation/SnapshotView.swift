@@ -42,12 +42,30 @@ public final class SnapshotView: KeyValueReading, ObjectIdentifying, Hashable {
     case "objectID": return objectID
     case "entity": return objectID.entity
     default:
-      // A composite is read through the paths of its elements.
-      return CompositeView(owner: self, path: key, layout: layout)
+      let property = snapshot.objectID.entity.propertiesByName[key]
+      guard let composite = property as? CompositeAttributeDescription else { return nil }
+      return value(of: composite, at: key, layout)
     }
   }
 
-  fileprivate func value(atSlot slot: Int, of layout: EntityLayout) -> Any? {
+  /// A composite attribute as objects have it: the dictionary of its elements, nil when none has a
+  /// value.
+  private func value(
+    of composite: CompositeAttributeDescription, at path: String, _ layout: EntityLayout
+  ) -> [String: Any]? {
+    var result: [String: Any] = [:]
+    for element in composite.elements {
+      let path = path + "." + element.name
+      if let inner = element as? CompositeAttributeDescription {
+        result[element.name] = value(of: inner, at: path, layout)
+      } else if let slot = layout.slotByName[path] {
+        result[element.name] = value(atSlot: slot, of: layout)
+      }
+    }
+    return result.isEmpty ? nil : result
+  }
+
+  private func value(atSlot slot: Int, of layout: EntityLayout) -> Any? {
     let value = snapshot[slot]
     if case .object(let id) = value, layout.slots[slot].relationship != nil {
       // An object whose row is gone still compares by its ID.
@@ -62,26 +80,4 @@ public final class SnapshotView: KeyValueReading, ObjectIdentifying, Hashable {
 
   public static func == (a: SnapshotView, b: SnapshotView) -> Bool { a.objectID == b.objectID }
   public func hash(into hasher: inout Hasher) { hasher.combine(objectID) }
-}
-
-/// A composite attribute of a row, read element by element.
-private final class CompositeView: KeyValueReading {
-  private let owner: SnapshotView
-  private let path: String
-  private let layout: EntityLayout
-
-  /// Nil when the entity has no such composite.
-  init?(owner: SnapshotView, path: String, layout: EntityLayout) {
-    let prefix = path + "."
-    guard layout.slots.contains(where: { $0.name.hasPrefix(prefix) }) else { return nil }
-    self.owner = owner
-    self.path = path
-    self.layout = layout
-  }
-
-  func value(forKey key: String) -> Any? {
-    let full = path + "." + key
-    if let slot = layout.slotByName[full] { return owner.value(atSlot: slot, of: layout) }
-    return CompositeView(owner: owner, path: full, layout: layout)
-  }
 }

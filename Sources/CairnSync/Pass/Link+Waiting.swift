@@ -18,12 +18,18 @@ extension Link {
   ///   that are not visible, with differences that no pass knows of, or with records that the direction
   ///   leaves out.
   func sync(timeout: Duration?) async throws {
+    let start = environment.now()
+    func isInTime() -> Bool {
+      // A clock that is set back gives the time anew.
+      let now = environment.now()
+      return timeout.map { .milliseconds(now > start ? now - start : 0) < $0 } ?? true
+    }
     try await completePass(timeout: timeout)
     // What a pass brings may be what something waits for, which only the next one tries again.
     if life.isUnfinished, life.held.count > 0 { try await completePass(timeout: timeout) }
     var held = life.held
     var waited = Duration.zero
-    while held.count > 0, held.count == held.parked,
+    while held.count > 0, held.count == held.parked, isInTime(),
       waited < min(Self.patience, timeout ?? Self.patience)
     {
       try await environment.sleep(Self.pause)
@@ -58,13 +64,16 @@ extension Link {
     switch life.phase {
     case .paused:
       return SyncError(
-        .notSyncing, "\(configuration.name) is paused; resume it first", recovery: .wait)
-    case .removed:
-      return SyncError(.notSyncing, "\(configuration.name) was removed", recovery: .person)
+        .paused, "\(configuration.name) is paused; resume it first", recovery: .wait)
+    case .removed: return removed
     case .failed(let error): return error
     case .awaitingApproval(let plan): return plan.error
     case .opening, .migrating, .ready, .syncing, .waiting: return nil
     }
+  }
+
+  var removed: SyncError {
+    SyncError(.noSuchReplica, "\(configuration.name) was removed", recovery: .person)
   }
 
   func timedOut() -> SyncError {

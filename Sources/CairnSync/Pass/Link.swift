@@ -111,7 +111,7 @@ final class Link: Sendable {
 
   func pause() {
     change { $0.pause() }
-    waiters.fail(SyncError(.notSyncing, "\(configuration.name) was paused", recovery: .wait))
+    waiters.fail(SyncError(.paused, "\(configuration.name) was paused", recovery: .wait))
   }
 
   func resume() {
@@ -127,12 +127,12 @@ final class Link: Sendable {
 
   private func retryPhase() { change { [isOpen = store != nil] in $0.retry(isOpen: isOpen) } }
 
-  /// Ends the link and waits for the step that is running.
+  /// Ends the link and waits for the step that is running; the store stays open.
   ///
-  /// The store stays open.
-  func stop() async {
+  /// - Parameter reason: What is said to who waits; that it was removed when nil.
+  func stop(_ reason: SyncError? = nil) async {
     change { $0.remove() }
-    waiters.fail(SyncError(.notSyncing, "\(configuration.name) was removed", recovery: .person))
+    waiters.fail(reason ?? removed)
     let task = state.withLock { $0.task }
     task?.cancel()
     wakeup.call()

@@ -116,6 +116,7 @@ struct StoreRepair {
   }
 
   private func write(_ actions: [RepairReport.Action], _ access: StoreAccess) throws {
+    var written: Set<ManagedObjectID> = []
     for start in stride(from: 0, to: actions.count, by: Self.page) {
       try access.captureNow { work, stamp in
         for action in actions[start..<min(start + Self.page, actions.count)] {
@@ -124,9 +125,12 @@ struct StoreRepair {
             let object = work.ledger.objectID(for: entry)
           else { continue }
           try work.update(object, [self.name(name, of: entry.entity, access)], stamp)
+          written.insert(object)
         }
       }
     }
+    // What a program wrote past history is what counts now.
+    try access.store.capabilities.integrity?.acceptChangedRows(of: Array(written))
   }
 
   /// The name that a store has for a property of the local store.

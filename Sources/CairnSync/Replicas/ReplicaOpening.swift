@@ -103,7 +103,10 @@ struct ReplicaOpening: Sendable {
     let described = Self.describe(error, at: configuration.url)
     guard let code = (error as? CoreDataError)?.code, !configuration.url.isFileURL,
       expectedIdentifier != nil,
-      [.persistentStoreInvalidType, .persistentStoreIncompatibleSchema].contains(code)
+      [
+        .persistentStoreInvalidType, .persistentStoreTypeMismatch,
+        .persistentStoreIncompatibleSchema,
+      ].contains(code)
     else { return described }
     return SyncError(described.code, described.message, recovery: .wait, path: described.path)
   }

@@ -69,7 +69,8 @@ struct ExportCommand: ParsableCommand {
         message: "\(entity.first ?? "") stands for \(plan.steps.count) entities, and CSV holds one",
         hint: plan.steps.isEmpty
           ? "`cairnctl model show` lists entities"
-          : "cairnctl export --format csv --entity \(plan.steps[0].entity.name)")
+          : "JSON Lines holds them all: cairnctl export --format jsonl --entity "
+            + ShellWord.quoted(entity.first ?? ""))
     }
     let isWhole = format == .csv
     let fetch = try open(

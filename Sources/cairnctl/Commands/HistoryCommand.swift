@@ -50,7 +50,9 @@ struct HistoryCommand: ParsableCommand {
 
   @Option(
     name: .long, parsing: .unconditional,
-    help: "At most so many transactions: the first behind --since, else the newest.")
+    help:
+      "At most so many transactions: the first behind --since, else the newest (20 when left out); 0 for all."
+  )
   var limit: Int?
 
   @Flag(name: .long, help: "Go on with what is committed from now on, until interrupted.")
@@ -63,19 +65,20 @@ struct HistoryCommand: ParsableCommand {
     if follow, source.file != nil {
       throw ValidationError("--follow needs the daemon; leave --file or --follow out.")
     }
-    if follow, limit != nil, since != nil {
+    if follow, (limit ?? 0) > 0, since != nil {
       throw ValidationError("--follow goes on after --limit; leave --limit or --since out.")
     }
   }
 
   func run() throws {
     var parameters = GetHistory.Parameters(
-      name: source.store, entity: entity, author: author, limit: limit,
+      name: source.store, entity: entity, author: author, limit: limit == 0 ? nil : limit,
       follow: follow ? true : nil)
     switch since {
     case .token(let token): parameters.after = token.description
     case .time(let time): parameters.since = time.date
-    case nil: break
+    // Without a limit it is the newest that are read, but for a beginning.
+    case nil: if limit == 0 { parameters.since = WireDate(milliseconds: 0) }
     }
     let writer = HistoryPrinter(isJSON: shared.json)
     if let opened = try source.open() {

@@ -112,16 +112,33 @@ struct ImportCommand: ParsableCommand {
     let name = file == "-" ? "standard input" : file
     let total = upload.total
     let done = total.inserted + total.updated + total.unchanged
-    let hint =
-      "\(Readable.count(done, "row")) of earlier batches are in; correct the file and "
-      + "import again"
-      + (key == nil && entity != nil
-        ? ", with --key to pass over rows that are in" : "")
+    func failure(_ text: String, line: Int, after cure: String, _ cause: (any Error)? = nil)
+      -> CommandFailure
+    {
+      CommandFailure(
+        message: "\(name):\(line): \(text)",
+        hint:
+          "\(cure); \(Readable.count(done, "row")) of earlier batches are in: import the rest from line "
+          + "\(upload.openLine ?? line) on" + (isCSV ? ", below the header" : "")
+          + (key == nil && entity != nil
+            ? ", or all with --key to pass over rows that are in" : ""),
+        cause: cause)
+    }
     switch error {
     case let problem as InputProblem:
-      return CommandFailure(message: "\(name):\(problem.line): \(problem.reason)", hint: hint)
+      return failure(problem.reason, line: problem.line, after: "correct the file")
     case ControlError.importFailed(let line, let reason):
-      return CommandFailure(message: "\(name):\(line): \(reason)", hint: hint)
+      return failure(reason, line: line, after: "correct the file")
+    case let error as ControlError:
+      guard done > 0, let line = upload.openLine else { return error }
+      return failure(
+        "the batch that begins here failed: \(error)", line: line,
+        after: error.hint ?? "mend that", error)
+    case let error as ControlClientError:
+      guard let line = upload.openLine else { return error }
+      return failure(
+        "the batch that begins here had no answer, and may be in: \(error)", line: line,
+        after: error.hint ?? "mend that", error)
     default: return error
     }
   }

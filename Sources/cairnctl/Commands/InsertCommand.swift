@@ -16,6 +16,8 @@ struct InsertCommand: ParsableCommand {
     help: ArgumentHelp("Its values.", valueName: "key=value"), completion: .assignments)
   var values: [String] = []
 
+  func validate() throws { try TypedValues.check(values) }
+
   func run() throws {
     let client = try shared.connect()
     let model = try client.call(GetModel.self, NoValues()).model

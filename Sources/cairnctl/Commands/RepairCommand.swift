@@ -63,7 +63,8 @@ struct RepairCommand: ParsableCommand {
         message: "still not equal: \(unequal.joined(separator: ", "))",
         hint: unequal == ["local"]
           ? "`cairnctl verify local` shows what is damaged"
-          : "`cairnctl quarantine` shows what cannot be made visible")
+          : results.contains { $0.held != nil }
+            ? HeldHint.text : "`cairnctl quarantine` shows what cannot be made visible")
     }
   }
 
@@ -98,7 +99,7 @@ struct RepairCommand: ParsableCommand {
       + (result.leftOut.map {
         ", \(Readable.count($0, "record")) left out by the link's direction"
       } ?? "")
-    if result.actions == 0 { return [name + "  " + equal] }
+    if result.actions == 0, result.remaining == 0 { return [name + "  " + equal] }
     let count = Readable.count(result.actions, "difference")
     if dryRun { return ["\(name)  \(count) to repair"] }
     if result.remaining == 0 {

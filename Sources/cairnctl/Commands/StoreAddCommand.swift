@@ -110,7 +110,8 @@ struct StoreAddCommand: ParsableCommand {
       let fraction = progress?.total.map { $0 == 0 ? 1 : Double(progress?.done ?? 0) / Double($0) }
       bar.show(fraction, "\(name): \(replica.state.words)")
       guard ContinuousClock.now < deadline else {
-        throw ControlError.waitTimedOut(behind: [name])
+        throw ControlError.waitTimedOut(
+          behind: [name], reason: "\(name): \(replica.problem?.message ?? replica.state.words)")
       }
       Thread.sleep(forTimeInterval: 0.2)
     }

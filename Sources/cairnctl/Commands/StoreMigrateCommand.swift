@@ -72,7 +72,7 @@ struct StoreMigrateCommand: ParsableCommand {
     if plans.contains(where: { !$0.obstacles.isEmpty }) {
       return "nothing was changed; this cannot be done as it is"
     }
-    return plans.allSatisfy(\.losses.isEmpty)
+    return plans.allSatisfy { $0.losses.isEmpty && $0.needsConsent != true }
       ? "nothing was changed; without --dry-run this is done"
       : "nothing was changed; with --allow-drop and without --dry-run this is done"
   }

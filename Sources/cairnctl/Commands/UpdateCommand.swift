@@ -19,6 +19,8 @@ struct UpdateCommand: ParsableCommand {
     completion: .assignments)
   var values: [String]
 
+  func validate() throws { try TypedValues.check(values) }
+
   func run() throws {
     let client = try shared.connect()
     let model = try client.call(GetModel.self, NoValues()).model

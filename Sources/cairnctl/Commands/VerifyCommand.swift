@@ -69,9 +69,12 @@ struct VerifyCommand: ParsableCommand {
         ? "the local store is damaged" : "not equal: \(unequal.joined(separator: ", "))",
       hint: unequal.contains("local")
         ? "`cairnctl status` shows how to go on; `cairnctl restore BACKUP` goes back to a backup"
-        : hasDifferences
-          ? "`cairnctl repair --dry-run` shows what would make them equal"
-          : "another program has changed the tables of the hub: its administrator puts them right")
+        : summary.stores.contains { $0.held != nil }
+          ? HeldHint.text
+          : hasDifferences
+            ? "`cairnctl repair --dry-run` shows what would make them equal"
+            : "another program has changed the tables of the hub: its administrator puts them right"
+    )
   }
 
   /// The result of one store.
@@ -105,6 +108,13 @@ struct VerifyCommand: ParsableCommand {
 }
 
 extension VerifyStores.Level: ExpressibleByArgument {}
+
+/// What to do where stores differ because a clock was wrong.
+enum HeldHint {
+  static let text =
+    "`cairnctl held` lists what was written in the future by this machine's clock, and accepts it; no repair "
+    + "brings that"
+}
 
 /// Differences as text.
 enum VerifyText {

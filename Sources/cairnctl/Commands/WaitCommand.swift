@@ -9,7 +9,8 @@ struct WaitCommand: ParsableCommand {
     abstract: "Return when everything committed before now has arrived.",
     discussion: """
       With --after, what a token stands for is waited for instead: that of a save (insert, update and delete \
-      print it with --json) or of cairnctl history. --timeout says how long (60 seconds when left out); then the exit code is 75. It is 1 when waiting \
+      print it with --json) or of cairnctl history. --timeout says how long (60 seconds when left out; 0 looks \
+      once); then the exit code is 75. It is 1 when waiting \
       longer does not help: records wait for a person, or stay where they are because a link goes in one \
       direction only.
       """)
@@ -54,7 +55,7 @@ struct WaitCommand: ParsableCommand {
       do {
         return try client.call(
           WaitForSync.self, .init(name: one, names: several, timeout: left, token: token),
-          timeout: .seconds(left + 30))
+          timeout: .seconds(left + 2))
       } catch let error as ControlError {
         guard case .notReady("starting", _) = error, ContinuousClock.now < end else { throw error }
       }

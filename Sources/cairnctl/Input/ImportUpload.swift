@@ -25,12 +25,19 @@ struct ImportUpload {
   /// What a part of a longer row has: as text inside of a message it takes at most twice as much.
   private static let partByteLimit = 256 * 1024
   private var isUnderWay = false
+  /// Where the batch begins that was sent last and is not known to be in.
+  private var sentLine: Int?
+  /// Where the batch begins that is put together.
+  private var batchLine: Int?
   /// Rows taken from the file.
   private(set) var rowCount = 0
   /// Whether rows were so large that batches held fewer of them than was asked for.
   private(set) var isCutBySize = false
   /// What the daemon has saved.
   private(set) var total = ImportRecords.Reply(inserted: 0, updated: 0, unchanged: 0, created: 0)
+
+  /// The first line of what is not known to be in; nil where all rows so far are.
+  var openLine: Int? { sentLine ?? batchLine }
 
   init(client: ControlClient, command: ImportCommand) throws {
     self.client = client
@@ -83,6 +90,7 @@ struct ImportUpload {
       try flush()
     }
     batch.append(row.json, line: row.line)
+    batchLine = batchLine ?? row.line
     rowCount += 1
     if batch.rowCount >= rowLimit { try flush() }
   }
@@ -94,6 +102,7 @@ struct ImportUpload {
       try flush()
     }
     try takeAnswer()
+    sentLine = row.line
     var rest = row.json
     while !rest.isEmpty {
       let piece = rest.wholeCharacters(within: Self.partByteLimit)
@@ -130,6 +139,7 @@ struct ImportUpload {
 
   private mutating func flush() throws {
     try takeAnswer()
+    (sentLine, batchLine) = (batchLine, nil)
     try client.send(batch)
     batch.removeAll()
     isUnderWay = true
@@ -143,6 +153,7 @@ struct ImportUpload {
     total.updated += reply.updated
     total.unchanged += reply.unchanged
     total.created += reply.created
+    sentLine = nil
   }
 }
 

@@ -1,4 +1,5 @@
 // Turns texts that people write into values of the types the model wants.
+import ArgumentParser
 import CairnControl
 
 /// Reads the values of one entity's properties from text.
@@ -51,21 +52,28 @@ struct TypedValues {
     }
   }
 
-  /// Reads `key=value` arguments.
+  /// Refuses what is not `key=value`, and a key that comes twice.
+  ///
+  /// - Throws: `ValidationError`.
+  static func check(_ assignments: [String]) throws {
+    var keys: Set<Substring> = []
+    for assignment in assignments {
+      guard let equals = assignment.firstIndex(of: "=") else {
+        throw ValidationError("\"\(assignment)\" is not key=value; key= alone means no value.")
+      }
+      let key = assignment[..<equals]
+      guard keys.insert(key).inserted else {
+        throw ValidationError("\(key) is given twice; leave one of them out.")
+      }
+    }
+  }
+
+  /// Reads `key=value` arguments that ``check(_:)`` has passed.
   func values(_ assignments: [String]) throws -> [String: JSONValue] {
     var values: [String: JSONValue] = [:]
     for assignment in assignments {
-      guard let equals = assignment.firstIndex(of: "=") else {
-        throw CommandFailure(
-          message: "\"\(assignment)\" is not key=value", hint: "key= alone means no value")
-      }
-      let key = String(assignment[..<equals])
-      let value = try value(String(assignment[assignment.index(after: equals)...]), property: key)
-      guard values.updateValue(value, forKey: key) == nil else {
-        throw CommandFailure(
-          message: "\(key) is given twice", hint: "leave one of them out; key= alone means no value"
-        )
-      }
+      let key = String(assignment.prefix { $0 != "=" })
+      values[key] = try value(String(assignment.dropFirst(key.count + 1)), property: key)
     }
     return values
   }

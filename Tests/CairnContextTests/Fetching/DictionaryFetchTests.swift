@@ -165,6 +165,34 @@ import Testing
   }
 
   @Test(arguments: StoreChoice.allCases)
+  func aFunctionOfAToManyIsOfEachObject(_ choice: StoreChoice) throws {
+    try stack(choice).use { context in
+      let request = FetchRequest<NSDictionary>("Author", by: "name")
+      request.resultType = .dictionaryResultType
+      request.propertiesToFetch = [
+        column("n", "count:(books)", .integer64), column("most", "max:(books.pages)", .integer64),
+        column("pages", "sum:(books.pages)", .integer64),
+      ]
+      let expected = [
+        ["n": "3", "most": "20", "pages": "33"], ["n": "2", "most": "40", "pages": "45"],
+      ]
+      try expect(rows(context.fetch(request)), is: expected)
+      request.propertiesToGroupBy = ["name"]
+      try expect(rows(context.fetch(request)), is: expected, "one object a group")
+    }
+  }
+
+  @Test(arguments: StoreChoice.allCases)
+  func groupsOfAToOneRelationshipAreSortedThroughIt(_ choice: StoreChoice) throws {
+    try stack(choice).use { context in
+      let request = request(["author", column("total", "sum:(pages)", .integer64)])
+      request.propertiesToGroupBy = ["author"]
+      request.sortDescriptors = [ObjectSortDescriptor(key: "author.name", ascending: false)]
+      try expect(rows(context.fetch(request)).map { $0["total"] }, is: ["45", "33", "1"])
+    }
+  }
+
+  @Test(arguments: StoreChoice.allCases)
   func distinctRowsAppearOnceAndTheLimitCountsThem(_ choice: StoreChoice) throws {
     try stack(choice).use { context in
       let request = request(["title"])

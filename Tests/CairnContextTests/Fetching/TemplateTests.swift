@@ -53,6 +53,53 @@ import Testing
     }
   }
 
+  @Test func aTemplateWithoutAnEntityTraps() async {
+    await #expect(processExitsWith: .failure) {
+      ManagedObjectModel().setFetchRequestTemplate(
+        FetchRequest<any FetchRequestResult>(), forName: "all")
+    }
+  }
+
+  @Test func aTemplateKeepsEverythingThatARequestAsksFor() throws {
+    let request = FetchRequest<any FetchRequestResult>(entityName: "Piece")
+    let heaviest = ExpressionDescription()
+    heaviest.name = "heaviest"
+    heaviest.expression = try ObjectExpression.parse("max:(weight)")
+    heaviest.expressionResultType = .double
+    request.resultType = .dictionaryResultType
+    request.propertiesToFetch = ["title", heaviest]
+    request.propertiesToGroupBy = ["title"]
+    request.havingPredicate = ObjectPredicate(format: "max:(weight) > 2")
+    request.relationshipKeyPathsForPrefetching = ["maker"]
+    request.shouldRefreshRefetchedObjects = true
+    request.returnsDistinctResults = true
+    request.includesPropertyValues = false
+    request.returnsObjectsAsFaults = false
+    let model = Workshop.model()
+    model.setFetchRequestTemplate(request, forName: "heaviest")
+    heaviest.name = "changed later"
+    let property = FetchedPropertyDescription()
+    property.fetchRequest = request
+    let template = try #require(model.fetchRequestTemplate(forName: "heaviest"))
+    for copy in [template, try #require(property.fetchRequest)] {
+      #expect(copy.propertiesToFetch?.first as? String == "title")
+      #expect(copy.propertiesToGroupBy as? [String] == ["title"])
+      #expect(copy.havingPredicate == request.havingPredicate)
+      #expect(copy.relationshipKeyPathsForPrefetching == ["maker"])
+      #expect(copy.shouldRefreshRefetchedObjects && copy.returnsDistinctResults)
+      #expect(!copy.includesPropertyValues && !copy.returnsObjectsAsFaults)
+    }
+    try WorkshopStack(model: model).use { context in
+      for (title, weight) in [("axe", 1.0), ("axe", 3), ("saw", 2)] {
+        context.make("Piece", ["title": title, "weight": weight])
+      }
+      try context.save()
+      let rows = try context.fetch(template) as [any FetchRequestResult]
+      #expect(rows.count == 1)
+      #expect((rows.first as? NSDictionary)?["heaviest"] as? Double == 3)
+    }
+  }
+
   @Test func aFetchedPropertysRequestIsReadAndSetAsARequest() throws {
     let property = FetchedPropertyDescription()
     #expect(property.fetchRequest == nil)

@@ -175,6 +175,44 @@ import Testing
     }
   }
 
+  /// What the newer row relates to the object goes as its delete rules say.
+  @Test func aDeletionThatIsNotSavedIsBasedOnTheMergedRow() throws {
+    let stack = try Stack(in: .sqlite)
+    try stack.use { context in
+      let author = context.make("Author", ["name": "old"])
+      context.make("Book", ["author": author])
+      try context.save()
+      context.delete(author)
+      _ = try merge(stack, into: context) { other in
+        let same = try other.existingObject(with: author.objectID)
+        same.setValue("new", forKey: "name")
+        other.make("Book", ["author": same])
+      }
+      #expect(author.text("name") == "new" && context.deletedObjects.count == 3)
+      try context.save()
+      #expect(try context.all("Author").isEmpty && context.all("Book").isEmpty)
+    }
+  }
+
+  @Test func aDeletedMemberThatWasNotReadIsBasedOnTheMergedRow() throws {
+    let stack = try Stack(in: .sqlite)
+    try stack.use { context in
+      let id = try stack.use { other in
+        let book = other.make("Book", ["title": "t"])
+        other.make("Chapter", ["book": book, "title": "old"])
+        try other.save()
+        return book.objectID
+      }
+      context.delete(try context.existingObject(with: id))
+      context.processPendingChanges()
+      _ = try merge(stack, into: context) { other in
+        try other.all("Chapter").first?.setValue("new", forKey: "title")
+      }
+      try context.save()
+      #expect(try context.all("Chapter").isEmpty)
+    }
+  }
+
   // MARK: Deleted
 
   @Test func aDeletionIsReportedIfTheObjectIsInUse() throws {

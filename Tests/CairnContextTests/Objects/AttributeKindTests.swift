@@ -107,6 +107,28 @@ import Testing
     }
   }
 
+  @Test func aTransformableTakesValuesOfTheClassThatTheModelNames() throws {
+    let colours = AttributeDescription(name: "colours", type: .transformable)
+    colours.attributeValueClassName = "NSArray"
+    _ = try AttributeCoding.encode(["red"], for: colours)
+    _ = try AttributeCoding.encode(NSMutableArray(array: ["red"]), for: colours)
+    #expect(throws: AttributeCodingError.self) { try AttributeCoding.encode("red", for: colours) }
+    colours.attributeValueClassName = "UIColor"
+    _ = try AttributeCoding.encode("red", for: colours)
+  }
+
+  @Test func settingATransformableToAValueOfAnotherClassTraps() async {
+    await #expect(processExitsWith: .failure) {
+      let colours = AttributeDescription(name: "colours", type: .transformable)
+      colours.attributeValueClassName = "NSArray"
+      let model = ManagedObjectModel()
+      model.entities = [EntityDescription(name: "Palette", properties: [colours])]
+      try WorkshopStack(model: model).use { context in
+        context.make("Palette").setValue("red", forKey: "colours")
+      }
+    }
+  }
+
   // MARK: Transient and undefined
 
   @Test func aValueOfUndefinedTypeIsKeptInMemoryUntilTheObjectIsAFault() throws {

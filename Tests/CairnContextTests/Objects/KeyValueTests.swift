@@ -1,6 +1,7 @@
 // Values by key and by key path.
 import CairnContext
 import CairnModel
+import CairnPredicates
 import CairnStore
 import Foundation
 import Testing
@@ -105,6 +106,27 @@ import Testing
   @Test func aSubclassAnswersForKeysThatTheModelLacks() throws {
     try WorkshopStack().use { context in
       #expect(context.make("Worker").value(forKey: "species") as? String == "human")
+    }
+  }
+
+  @Test func anObjectTellsItsOwnStateByKeyWithoutFiringAFault() throws {
+    try WorkshopStack().use { context in
+      let piece = context.make("Piece", ["title": "a"])
+      for key in ["isInserted", "inserted", "hasChanges", "hasPersistentChangedValues"] {
+        #expect(piece.value(forKey: key) as? Bool == true, "\(key)")
+      }
+      #expect(try ObjectPredicate.parse("hasChanges == YES AND isFault == NO").test(piece))
+      try context.save()
+      context.refresh(piece, mergeChanges: false)
+      for key in ["isInserted", "isUpdated", "isDeleted", "hasChanges"] {
+        #expect(piece.value(forKey: key) as? Bool == false, "\(key)")
+      }
+      #expect(piece.value(forKey: "isFault") as? Bool == true)
+      #expect(piece.value(forKey: "faultingState") as? Int == 1)
+      #expect(piece.value(forKey: "managedObjectContext") as? ManagedObjectContext === context)
+      #expect(piece.value(forKey: "hash") as? Int == piece.hash)
+      #expect(piece.value(forKey: "description") as? String == piece.description)
+      #expect(piece.isFault)
     }
   }
 

@@ -71,6 +71,37 @@ import Testing
     }
   }
 
+  @Test func aCompositeAttributeIsSetByItsNameAsAWhole() throws {
+    let stack = try WorkshopStack()
+    func size() throws -> [String] {
+      try stack.use { context in
+        let piece = try #require(try context.all("Piece").first)
+        return ["size.height", "size.unit", "size.origin.x"].map { path in
+          "\(piece.value(forKeyPath: path) ?? "nil")"
+        }
+      }
+    }
+    let given: [String: Any] = ["unit": "cm", "origin": ["x": 1.5]]
+    try stack.use { context in
+      try context.execute(BatchInsertRequest(entityName: "Piece", objects: [["size": given]]))
+    }
+    try expect(size(), is: ["nil", "cm", "1.5"])
+    for (value, expected) in [
+      (["height": 2.5] as Any, ["2.5", "nil", "nil"]), (NSNull(), ["nil", "nil", "nil"]),
+    ] {
+      let request = BatchUpdateRequest(entityName: "Piece")
+      request.propertiesToUpdate = ["size": value]
+      try stack.use { context in _ = try context.execute(request) }
+      try expect(size(), is: expected)
+    }
+    let wrong = BatchUpdateRequest(entityName: "Piece")
+    wrong.propertiesToUpdate = ["size": "large"]
+    try stack.use { context in
+      let error = #expect(throws: CoreDataError.self) { try context.execute(wrong) }
+      #expect(error?.code == .managedObjectValidation)
+    }
+  }
+
   private let NSUpdatedObjectsKey = "updated"
 
   @Test func subentitiesAreIncludedUnlessToldNotTo() throws {
@@ -167,6 +198,20 @@ import Testing
     try expect(titles(stack), is: ["000 1", "001 2", "004 5"])
   }
 
+  @Test func limitAndOffsetOfADeleteCountTheRowsOfAllStores() throws {
+    let stack = try CountingStack(stores: 2)
+    for store in stack.stores { try stack.addBooks(2, to: store) }
+    try stack.use { context in
+      let fetch = FetchRequest<any FetchRequestResult>("Book", by: "title")
+      (fetch.fetchOffset, fetch.fetchLimit) = (1, 2)
+      let request = BatchDeleteRequest(fetchRequest: fetch)
+      request.resultType = .resultTypeCount
+      let result = try context.execute(request) as? BatchDeleteResult
+      #expect(result?.result as? Int == 2)
+    }
+    try expect(titles(stack), is: ["000 1", "001 2"])
+  }
+
   @Test func objectIDsNameWhatIsDeleted() throws {
     let stack = try CountingStack()
     try stack.addBooks(3)
@@ -247,6 +292,24 @@ import Testing
         try context.execute(BatchDeleteRequest(fetchRequest: fetch))
       }
     }
+  }
+
+  @Test func blocksAreRefusedForThereAreNoObjects() throws {
+    let stack = try CountingStack()
+    try stack.addBooks(2)
+    try stack.use { context in
+      let fetch = FetchRequest<ManagedObject>(entityName: "Book")
+      fetch.predicate = ObjectPredicate(block: { _, _ in true })
+      let update = BatchUpdateRequest(entityName: "Book")
+      update.predicate = fetch.predicate
+      update.propertiesToUpdate = ["pages": 5]
+      let delete = BatchDeleteRequest(fetchRequest: fetch)
+      for request in [update, delete] as [PersistentStoreRequest] {
+        let error = #expect(throws: CoreDataError.self) { try context.execute(request) }
+        #expect(error?.message.contains("block") == true)
+      }
+    }
+    try expect(titles(stack), is: ["000 1", "001 2"])
   }
 
   @Test func batchesAreInTheHistoryWithTheirAuthor() throws {

@@ -9,7 +9,7 @@ import Testing
 /// Chapter 12.3: uniqueness constraints, as the SQLite store keeps them.
 @Suite struct ConstraintRuleTests {
   /// Parts with a unique code, and a shelf that a part may lie on.
-  private static func model(_ constraint: [String] = ["code"]) -> ManagedObjectModel {
+  private static func model(_ constraints: [String]...) -> ManagedObjectModel {
     let (part, shelf) = (EntityDescription(name: "Part"), EntityDescription(name: "Shelf"))
     let (parts, place) = (Workshop.toMany("parts"), Workshop.toOne("shelf"))
     Workshop.link(parts, to: part, place, to: shelf)
@@ -19,7 +19,7 @@ import Testing
       AttributeDescription(name: "name", type: .string),
       AttributeDescription(name: "note", type: .string), place,
     ]
-    part.uniquenessConstraints = [constraint]
+    part.uniquenessConstraints = constraints.isEmpty ? [["code"]] : constraints
     shelf.properties = [AttributeDescription(name: "name", type: .string), parts]
     let model = ManagedObjectModel()
     model.entities = [part, shelf]
@@ -130,6 +130,54 @@ import Testing
       #expect(conflict?.constraint == ["code", "maker"])
       #expect(conflict?.constraintValues["maker"] as? String == "b")
     }
+  }
+
+  @Test(arguments: PolicyRuleTests.types.dropFirst(), [true, false])
+  func oneObjectIsLeftWhereTwoConstraintsAreViolatedAtOnce(
+    type: MergePolicyType, isStored: Bool
+  ) throws {
+    let stack = try WorkshopStack(model: Self.model(["code"], ["maker"]))
+    func make(_ name: String, in context: ManagedObjectContext) {
+      context.make("Part", ["code": "1", "maker": "a", "name": name])
+    }
+    if isStored {
+      try stack.use { context in
+        make("old", in: context)
+        try context.save()
+      }
+    }
+    try stack.use { context in
+      context.mergePolicy = MergePolicy(merge: type)
+      if !isStored { make("old", in: context) }
+      make("new", in: context)
+      try context.save()
+    }
+    let stored = try stack.use { try $0.all("Part").map(text) }
+    let storeWins =
+      type == .mergeByPropertyStoreTrumpMergePolicyType || type == .rollbackMergePolicyType
+    #expect(isStored ? stored == [storeWins ? "1 old -" : "1 new -"] : stored.count == 1)
+  }
+
+  /// It collides with one row by its code and with another by its maker.
+  @Test(arguments: [
+    (MergePolicyType.mergeByPropertyObjectTrumpMergePolicyType, ["1 new -"]),
+    (.mergeByPropertyStoreTrumpMergePolicyType, ["1 one -", "2 two -"]),
+  ])
+  func anObjectThatCollidesWithTwoRowsTakesThePlaceOfBothOrGoes(
+    type: MergePolicyType, expected: [String]
+  ) throws {
+    let stack = try WorkshopStack(model: Self.model(["code"], ["maker"]))
+    try stack.use { context in
+      context.make("Part", ["code": "1", "maker": "a", "name": "one"])
+      context.make("Part", ["code": "2", "maker": "b", "name": "two"])
+      try context.save()
+    }
+    try stack.use { context in
+      context.mergePolicy = MergePolicy(merge: type)
+      context.make("Part", ["code": "1", "maker": "b", "name": "new"])
+      try context.save()
+    }
+    #expect(try stack.use { try $0.all("Part", sortedBy: "code").map(text) } == expected)
   }
 
   @Test(arguments: [

@@ -45,6 +45,33 @@ import Testing
     #expect(error?.userInfo["NSValidationErrorValue"] as? Int == bad)
   }
 
+  @Test func aValueOfTheWrongClassIsNotValid() throws {
+    try Stack().use { context in
+      let book = context.make("Book")
+      let (author, tag) = (context.make("Author"), context.make("Tag"))
+      let wrong: [(String, Any)] = [
+        ("title", 3), ("pages", "many"), ("author", "Ada"), ("author", tag), ("tags", tag),
+        ("tags", Set([author])), ("chapters", Set<ManagedObject>()),
+      ]
+      for (key, value) in wrong {
+        var given: Any? = value
+        let error = #expect(throws: CoreDataError.self, "\(key)") {
+          try book.validateValue(&given, forKey: key)
+        }
+        #expect(error?.code == .managedObjectValidation)
+        #expect(error?.userInfo["NSValidationErrorKey"] as? String == key)
+      }
+      let right: [(String, Any)] = [
+        ("title", "t"), ("pages", 3), ("author", author), ("tags", Set([tag])),
+        ("tags", NSSet(array: [tag])), ("chapters", NSOrderedSet()),
+      ]
+      for (key, value) in right {
+        var given: Any? = value
+        try book.validateValue(&given, forKey: key)
+      }
+    }
+  }
+
   @Test func aNumberOnTheBoundPasses() throws {
     #expect(try error(model(attribute("v", .double, "SELF >= 5", 1620)), ["v": 5.0]) == nil)
   }

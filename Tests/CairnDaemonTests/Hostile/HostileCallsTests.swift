@@ -73,7 +73,7 @@ private struct HostileCalls {
         }
         // A stream that is followed has no end that could be waited for.
         let parameters = exchange.parameters.objectValue?.filter { $0.key != "follow" }
-        return (method: exchange.method, parameters: parameters ?? [:], count: 15)
+        return (method: exchange.method, parameters: parameters ?? [:], count: 8)
       }
     #expect(known.union(others.map(\.method)) == Set(GoldenReplay.methods.map { $0.name }))
     for (method, parameters, count) in good + others {

@@ -136,7 +136,6 @@ import Testing
       (["insert", "Packag", "name=x"], "no entity called \"Packag\""),
       (["insert", "Package", "name=x", "installedSize=big"], "not a whole number"),
       (["insert", "Package", "version=1"], "name"),
-      (["insert", "Package", "name=x", "name=y"], "name is given twice"),
       (["insert", "Package", "name=x", "section=nobody"], "nobody"),
       (["update", "Package", "nobody", "name=x"], "nobody"),
       (["delete", "Package", "nobody"], "nobody"),

@@ -50,6 +50,9 @@ import Testing
     _ = try await daemon.ctl("repair", "--prefer", "local")
     #expect(try await values(daemon) == [["as-it-is-"], ["as-it-is-"]])
     #expect(try await daemon.ctl("conflicts").output.contains("as-it-was"))
+    let verified = try await daemon.ctl("verify", "local")
+    #expect(verified.code == 0, "it counts as saved now: \(verified.output)")
+    #expect(try daemon.status().state == .serving)
     #expect(await daemon.stop() == 0)
   }
 }

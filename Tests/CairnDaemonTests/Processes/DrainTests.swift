@@ -47,6 +47,54 @@ import Testing
     #expect(await daemon.stop() == 0)
   }
 
+  /// A daemon with a replica that is not there, and how a wait for it ends that is under way.
+  private func waiting() async throws -> (daemon: Daemon, end: Task<ControlError?, any Error>) {
+    let folder = try TemporaryFolder()
+    let daemon = try Daemon(
+      in: folder, Daemon.Setup(replicas: [("away", folder.file("no/such/folder/r.sqlite"))]))
+    try await daemon.start()
+    let end = Task {
+      try await offPool { () throws -> ControlError? in
+        do {
+          _ = try daemon.client().call(WaitForSync.self, .init(timeout: 300))
+          return nil
+        } catch let error as ControlError {
+          return error
+        }
+      }
+    }
+    // Its connection and the one that asks.
+    let isThere = await eventually {
+      let text = try? daemon.client().call(GetMetrics.self, NoValues()).text
+      return text?.contains("cairn_control_connections 2\n") ?? false
+    }
+    #expect(isThere)
+    // A call that comes later is answered: the wait has begun.
+    try await daemon.ctl("stores")
+    return (daemon, end)
+  }
+
+  @Test func aWaitThatADrainEndsIsToldSo() async throws {
+    let (daemon, end) = try await waiting()
+    #expect(try await daemon.ctl("drain", "--timeout", "1").code == 75)
+    guard case .notReady("draining", let reason)? = try await end.value else {
+      Issue.record("the wait has another end")
+      return
+    }
+    #expect(reason.contains("drained"))
+    #expect(await daemon.stop() == 0)
+  }
+
+  @Test func aWaitHoldsUpNoStop() async throws {
+    let (daemon, end) = try await waiting()
+    let start = ContinuousClock.now
+    #expect(await daemon.stop() == 0)
+    // What the control server leaves to calls in progress.
+    #expect(ContinuousClock.now - start < .seconds(5))
+    let stopping = ControlError.notReady(state: "draining", reason: "the daemon is stopping")
+    #expect(try await end.value == stopping)
+  }
+
   @Test func aDaemonWithoutAStoreIsDrainedAtOnce() async throws {
     let folder = try TemporaryFolder()
     let daemon = try Daemon(in: folder)

@@ -241,7 +241,11 @@ import Testing
           .init(inserts: [.init(entity: "Item", values: ["name": .string("nut")])], author: author))
       }
     }
-    #expect(saved == .invalidParameter("author"))
+    #expect(
+      saved
+        == .notPossible(
+          code: "author-reserved",
+          reason: "the author \"\(author)\" is sync's own, and reserved; choose another name"))
     #expect(try await history(daemon).transactions.isEmpty)
     #expect(await daemon.stop() == 0)
   }

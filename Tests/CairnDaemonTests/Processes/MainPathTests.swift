@@ -120,6 +120,7 @@ import Testing
     #expect(try daemon.replica("near")?.state == .paused)
     let refused = try await daemon.ctl("wait", "--for", "near", "--timeout", "5")
     #expect(refused.code == 1 && refused.errors.contains("paused"), "\(refused.errors)")
+    #expect(refused.errors.hasSuffix("hint: cairnctl resume near\n"), "\(refused.errors)")
     #expect(try await daemon.ctl("resume").output == "resumed near\n")
     #expect(try await daemon.ctl("wait", "--timeout", "60").code == 0)
     #expect(try await daemon.values("Section", "name", store: "near") == ["libs"])
@@ -133,11 +134,29 @@ import Testing
     let daemon = try Daemon(
       in: folder, Daemon.Setup(replicas: [("away", folder.file("no/such/folder/r.sqlite"))]))
     try await daemon.start()
+    // What the status knows is the reason.
+    #expect(await eventually { (try? daemon.replica("away"))??.problem != nil })
+    let why = try #require(try daemon.replica("away")?.problem?.message)
     let outcome = try await daemon.ctl("wait", "--timeout", "0.3")
     #expect(outcome.code == 75)
-    #expect(outcome.errors.hasPrefix("cairnctl: not yet in step: away\n"), "\(outcome.errors)")
+    #expect(
+      outcome.errors.hasPrefix("cairnctl: not yet in step: away: \(why)\n"), "\(outcome.errors)")
     let json = try await daemon.ctl("--json", "wait", "--timeout", "0.1")
     #expect(json.code == 75 && json.errors.contains("io.cairn.Sync.WaitTimedOut"))
+    let place = folder.file("no/such/folder/added.sqlite")
+    let added = try await daemon.ctl(
+      "store", "add", "added", "sqlite", place, "--wait", "--timeout", "5")
+    #expect(added.code == 75, "\(added)")
+    #expect(added.errors.contains("not yet in step: added: "), "\(added.errors)")
+    #expect(added.errors.contains(place), "\(added.errors)")
+  }
+
+  @Test func aWaitWithoutTimeLooksOnce() async throws {
+    let daemon = try daemon()
+    try await daemon.start()
+    #expect(try await daemon.ctl("wait", "--timeout", "60").code == 0)
+    let again = try await daemon.ctl("wait", "--timeout", "0")
+    #expect(again.code == 0, "\(again.errors)")
   }
 
   @Test func sigtermDuringAnImportDrainsAndWhatWasAnsweredIsThere() async throws {

@@ -201,6 +201,8 @@ import Testing
     #expect(text.output.contains("ahead of this machine's clock"), "\(text.output)")
     let cannot = try await daemon.ctl("quarantine", "discard", entry.id)
     #expect(cannot.code == 1 && cannot.errors.contains("`cairnctl held`"), "\(cannot.errors)")
+    let compared = try await daemon.ctl("verify")
+    #expect(compared.errors.contains("hint: `cairnctl held`"), "\(compared)")
 
     let accepted = try await daemon.ctl("held", "accept", "--writer", writer)
     #expect(accepted.output == "accepted 1 change\n", "\(accepted.errors)")
@@ -288,7 +290,10 @@ import Testing
       (["conflicts", "--rule", "best"], 64, ["lastWriter"]),
       (["conflicts", "show", nobody], 1, [nobody, "`cairnctl conflicts`"]),
       (["conflicts", "restore", nobody], 1, [nobody, "`cairnctl conflicts`"]),
-      (["conflicts", "restore", nobody, "--author", "cairn.sync"], 1, ["author"]),
+      (
+        ["conflicts", "restore", nobody, "--author", "cairn.sync"], 1,
+        ["\"cairn.sync\" is sync's own, and reserved; choose another name"]
+      ),
       (["quarantine", "--store", "nearr"], 1, ["did you mean \"near\""]),
       (["quarantine", "show", "nonsense"], 1, ["id"]),
       (["quarantine", "show", "nearr/\(nobody)"], 1, ["did you mean \"near\""]),

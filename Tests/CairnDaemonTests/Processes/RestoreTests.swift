@@ -113,7 +113,7 @@ import Testing
     try Data("no store".utf8).write(to: URL(fileURLWithPath: "\(backups)/text/d.sqlite"))
     let cases: [(backup: String, words: String)] = [
       ("nothing", "there is no backup \(backups)/nothing"),
-      ("other", "there is no backup"),
+      ("other", "other is a backup of a replica, \(backups)/other/near.sqlite"),
       ("\(backups)/other/near.sqlite", "is a backup of another store"),
       ("bad", "bad/d.sqlite is damaged"), ("text", "is no backup"),
       ("link", "is not in the folder of backups"), ("../d.sqlite", "there is no backup"),

@@ -16,7 +16,7 @@ import Testing
     #expect(await daemon.logs("copy: "), "\(daemon.log(last: 10))")
     let lines = daemon.logText.split(separator: "\n").filter { $0.contains("stateReported") }
     #expect(lines.count == 3, "the daemon, the local store and one replica: \(lines)")
-    #expect(lines.contains { $0.contains("serving, started") && $0.contains("pid=\(pid)") })
+    #expect(lines.contains { $0.contains("serving, started 20") && $0.contains("pid=\(pid)") })
     #expect(lines.contains { $0.contains("local: open, \(daemon.localPath)") }, "\(lines)")
     #expect(try daemon.status().pid == Int(pid))
     #expect(await daemon.stop() == 0)

@@ -147,7 +147,7 @@ import Testing
     try FileManager.default.linkItem(atPath: one, toPath: two)
     let waited = try await daemon.ctl("wait", "--timeout", "60")
     #expect(waited.code == 1 && waited.errors.contains("has 2 names"), "\(waited.errors)")
-    #expect(waited.errors.contains("cairnctl sync NAME"), "\(waited.errors)")
+    #expect(waited.errors.contains("cairnctl sync one"), "\(waited.errors)")
     #expect(!waited.errors.contains("exists already"), "\(waited.errors)")
     #expect(await daemon.stop() == 0)
   }

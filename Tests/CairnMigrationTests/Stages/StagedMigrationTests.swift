@@ -101,6 +101,41 @@ import Testing
     }
   }
 
+  /// Also where the stage leads to the version that the program has.
+  @Test(arguments: [2, 4])
+  func aHandlerThatFailedAfterTheStepIsCalledAgainAtTheNextOpening(version: Int) throws {
+    let folder = try TemporaryFolder()
+    let url = try store(in: folder.url)
+    func names(_ manager: StagedMigrationManager) throws -> [String] {
+      var names: [String] = []
+      try Shelf.with(Self.version(version), "SQLite", url, options(manager)) { context throws in
+        names = try context.fetch(FetchRequest<ManagedObject>(entityName: "Book")).map {
+          "\($0.value(forKey: "first") ?? "-") \($0.value(forKey: "last") ?? "-")"
+        }
+      }
+      return names
+    }
+    for _ in 0..<2 {
+      #expect(throws: Failure.self) { _ = try names(manager(splitting: { _ in throw Failure() })) }
+    }
+    #expect(try names(manager()) == ["Stanisław Lem"])
+    let again = manager(splitting: { _ in throw Failure() })
+    #expect(try names(again) == ["Stanisław Lem"], "it is done, and not called any more")
+  }
+
+  @Test func aStageFindsTheVersionThatTheStoreKeeps() throws {
+    let folder = try TemporaryFolder()
+    let url = try store(in: folder.url, version: 2)
+    let stages = StagedMigrationManager([
+      LightweightMigrationStage([2, 3].map { Self.version($0).versionChecksum })
+    ])
+    var options = options(stages)
+    options[StoreOptionKey.migrationSourceModels] = nil
+    try Shelf.with(Self.version(3), "SQLite", url, options) { context throws in
+      #expect(try context.count(for: FetchRequest<ManagedObject>(entityName: "Book")) == 1)
+    }
+  }
+
   @Test func stagesThatAreDoneAreSkipped() throws {
     let folder = try TemporaryFolder()
     let url = try store(in: folder.url, version: 3)

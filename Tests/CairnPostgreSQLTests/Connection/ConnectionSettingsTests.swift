@@ -88,7 +88,7 @@ import Testing
   @Test func aCredentialThatIsNoneIsNamed() throws {
     let folder = try TemporaryFolder()
     let environment = ["CREDENTIALS_DIRECTORY": folder.path]
-    for name in ["../shadow", "", ".."] {
+    for name in ["../shadow", "", "..", "missing"] {
       let error = #expect(throws: CoreDataError.self) {
         try ConnectionParameters("host=db1", credential: name, environment: environment)
       }

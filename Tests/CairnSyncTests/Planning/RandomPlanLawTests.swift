@@ -70,7 +70,7 @@ struct RandomPlanLawTests {
   ) throws {
     let settings = try policies.map { try PlanLawTests.setting($0, denies: denies) }
     let first = ProcessInfo.processInfo.environment["CAIRN_TEST_SEED"].flatMap { UInt64($0) } ?? 1
-    for seed in first..<first + 30 {
+    for seed in first..<first + 20 {
       do {
         if let flaw = try Self.flaw(seed: seed, settings, operations: 25) {
           Issue.record("seed \(seed), \(policies), denies \(denies): \(flaw)")

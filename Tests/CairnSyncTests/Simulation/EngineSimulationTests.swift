@@ -13,7 +13,7 @@ struct EngineSimulationTests {
   static let patience = given["CAIRN_SHRINK_SECONDS"].flatMap(Double.init) ?? 60
 
   /// How many seeds the test takes where nothing says how many: a sample, as developers run it all the time.
-  private static let usualCount: UInt64 = 16
+  private static let usualCount: UInt64 = 12
 
   /// What must have happened over 50 seeds and more, and how often at least; over fewer, their share of that.
   private static let content: [String: Int] = [
@@ -149,10 +149,11 @@ struct EngineSimulationTests {
   @Test(.needsServer, .enabled(if: only == nil && count == nil))
   func aHubInADatabaseIsNoOtherThanAFile() async throws {
     let first = Self.first + 500_000
-    print("seeds \(first)..<\(first + 6) over PostgreSQL")
+    let seeds: UInt64 = 4
+    print("seeds \(first)..<\(first + seeds) over PostgreSQL")
     await Simulation.$hasDatabase.withValue(true) {
-      var tally = Tally(seeds: 6)
-      await tally.run(Array(first..<first + 6))
+      var tally = Tally(seeds: seeds)
+      await tally.run(Array(first..<first + seeds))
       if let seed = tally.failed.min() {
         let outcome = await Simulation.run(seed: seed)
         let report = await Simulation.report(seed: seed, outcome, shrinking: Self.patience)

@@ -250,6 +250,53 @@ import Testing
     }
   }
 
+  /// Programs set their own keys alone, too.
+  @Test(arguments: fileTypes)
+  func whatAStoreSaysOfItselfStaysInMetadataThatLeavesItOut(type: String) throws {
+    try TemporaryFolder.with { folder in
+      let file = folder.appendingPathComponent("a")
+      func metadata() throws -> [String: Any] {
+        try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: type, at: file)
+      }
+      let coordinator = try Company.coordinator(type, at: file)
+      try save(["Ada"], to: coordinator)
+      let store = try #require(coordinator.persistentStores.first)
+      let keys = Set(try metadata().keys)
+      coordinator.setMetadata(["mine": "1"], for: store)
+      #expect(
+        Company.model().isConfiguration(
+          withName: nil, compatibleWithStoreMetadata: coordinator.metadata(for: store)))
+      try save(["Bob"], to: coordinator)
+      #expect(Set(try metadata().keys) == keys.union(["mine"]))
+      try coordinator.remove(store)
+      try NSPersistentStoreCoordinator.setMetadata(
+        ["other": "2"], forPersistentStoreOfType: type, at: file, options: nil)
+      #expect(Set(try metadata().keys) == keys.union(["other"]))
+      #expect(try names(Company.coordinator(type, at: file)) == ["Ada", "Bob"])
+    }
+  }
+
+  @Test(arguments: fileTypes, fileTypes)
+  func aStoreOfAnotherTypeIsCalledSo(type: String, wanted: String) throws {
+    if type == wanted { return }
+    try TemporaryFolder.with { folder in
+      let file = folder.appendingPathComponent("a")
+      let coordinator = try Company.coordinator(type, at: file)
+      try save(["Ada"], to: coordinator)
+      try coordinator.remove(try #require(coordinator.persistentStores.first))
+      for attempt in [
+        { _ = try Company.coordinator(wanted, at: file) },
+        {
+          _ = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: wanted, at: file)
+        },
+      ] as [() throws -> Void] {
+        let error = Company.error(attempt)
+        #expect(error?.code == NSPersistentStoreTypeMismatchError, "\(error?.description ?? "")")
+      }
+      #expect(try names(Company.coordinator(type, at: file)) == ["Ada"])
+    }
+  }
+
   @Test(arguments: fileTypes)
   func aDestroyedStoreIsEmptyOrGone(type: String) throws {
     try TemporaryFolder.with { folder in

@@ -35,7 +35,7 @@ extension HandlerTable {
     }
   }
 
-  private static let stopping = ControlError.notReady(
+  static let stopping = ControlError.notReady(
     state: "draining", reason: "the daemon is stopping")
 
   mutating func serveMonitor(

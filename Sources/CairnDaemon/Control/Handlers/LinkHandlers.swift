@@ -12,7 +12,16 @@ extension HandlerTable {
       return .init(started: names)
     }
 
-    serve(WaitForSync.self) { parameters, engine in
+    serve(WaitForSync.self) { [endings, host] parameters, engine in
+      func wait(for names: [String], in group: OpenGroup, timeout: Duration) async throws {
+        do {
+          try await Self.wait(for: names, in: group, timeout: timeout, endings)
+        } catch let error as SyncError where error.code == .cancelled {
+          // An engine that ends takes its waits with it, and the host says why.
+          _ = try host.current()
+          throw error
+        }
+      }
       let timeout = parameters.timeout ?? 60
       guard timeout >= 0, timeout <= 86400 else { throw ControlError.invalidParameter("timeout") }
       let group = try await engine.current()
@@ -24,12 +33,12 @@ extension HandlerTable {
         let source = try await Blocking.run({ try group.replica(ofToken: token) })
       {
         // The others get it from the local store.
-        try await Self.wait(for: [source], in: group, timeout: .seconds(timeout))
+        try await wait(for: [source], in: group, timeout: .seconds(timeout))
         rest.removeAll { $0 == source }
       }
       if !rest.isEmpty {
         let left = max(.zero, start + .seconds(timeout) - .now)
-        try await Self.wait(for: rest, in: group, timeout: left)
+        try await wait(for: rest, in: group, timeout: left)
       }
       return .init(reached: names, waited: (ContinuousClock.now - start) / .seconds(1))
     }
@@ -48,21 +57,50 @@ extension HandlerTable {
     }
   }
 
-  /// - Throws: ``CairnControl/ControlError``, which names the replicas that are not in step.
-  private static func wait(for names: [String], in group: OpenGroup, timeout: Duration)
-    async throws
-  {
+  /// What a pass has that finds nothing to do: a wait without time looks once.
+  private static let look = Duration.milliseconds(500)
+
+  /// - Throws: ``CairnControl/ControlError``, which names the replicas that are not in step; ``CairnSync/SyncError``
+  ///   with `cancelled`.
+  private static func wait(
+    for names: [String], in group: OpenGroup, timeout: Duration, _ endings: StreamEndings
+  ) async throws {
+    let work = Task { try await group.engine.wait(for: names, timeout: max(timeout, look)) }
+    let ending = endings.add { work.cancel() }
+    defer { endings.forget(ending) }
     do {
-      try await group.engine.wait(for: names, timeout: timeout)
-    } catch let error as SyncError where error.code == .timedOut {
-      let behind = try group.engine.status().replicas.filter {
-        names.contains($0.name)
-          && ($0.lagTransactions != 0 || $0.lastError != nil || $0.held.count > 0)
+      try await withTaskCancellationHandler {
+        try await work.value
+      } onCancel: {
+        work.cancel()
       }
-      throw ControlError.waitTimedOut(behind: behind.isEmpty ? names : behind.map(\.name))
-    } catch let error as SyncError {
+    } catch {
+      if endings.isOver { throw stopping }
+      guard let error = error as? SyncError, error.code != .cancelled else { throw error }
+      if error.code == .timedOut {
+        let asked = try group.engine.status().replicas.filter { names.contains($0.name) }
+        let late = asked.filter {
+          $0.lagTransactions != 0 || $0.lastError != nil || $0.held.count > 0
+        }
+        let behind = late.isEmpty ? asked : late
+        throw ControlError.waitTimedOut(
+          behind: late.isEmpty ? names : late.map(\.name),
+          reason: behind.map(\.lack).joined(separator: "; "))
+      }
       let troubled = error.replicas.isEmpty ? names : error.replicas
       throw ControlError(error, replica: troubled.joined(separator: ", "))
     }
+  }
+}
+
+extension LinkStatus {
+  /// How much the replica lacks and why, for people.
+  fileprivate var lack: String {
+    let lag = lagTransactions ?? 0
+    let parts = [
+      lag > 0 ? "\(Readable.count(lag, "transaction")) behind" : nil,
+      held.count > 0 ? held.text : nil, lastError?.message,
+    ].compactMap(\.self)
+    return "\(name): \(parts.isEmpty ? phase.word : parts.joined(separator: ", "))"
   }
 }

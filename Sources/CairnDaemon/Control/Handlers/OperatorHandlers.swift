@@ -200,7 +200,9 @@ extension HandlerTable {
 /// Refuses the author name of sync: an operator reads in the history which program wrote what.
 func check(author: String?) throws(ControlError) {
   if let author, SyncConfiguration.ownAuthors.contains(author) {
-    throw .invalidParameter("author")
+    throw .notPossible(
+      code: "author-reserved",
+      reason: "the author \"\(author)\" is sync's own, and reserved; choose another name")
   }
 }
 

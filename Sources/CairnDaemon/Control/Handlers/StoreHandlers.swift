@@ -154,6 +154,6 @@ extension HandlerTable {
       .init(
         result: .init(
           store: name, actions: report.actions.count, remaining: report.remaining.count,
-          leftOut: report.leftOut > 0 ? report.leftOut : nil)))
+          leftOut: report.leftOut > 0 ? report.leftOut : nil, held: try group.held(in: name))))
   }
 }
