@@ -160,9 +160,9 @@ import Testing
   }
 
   @Test func oneTypeIsNotOpenedAsAnother() throws {
-    #expect(try error(opening: try binary(), as: "XML")?.code == .persistentStoreInvalidType)
+    #expect(try error(opening: try binary(), as: "XML")?.code == .persistentStoreTypeMismatch)
     let xml = try XMLStoreTests.file("")
-    #expect(try error(opening: xml, as: "Binary")?.code == .persistentStoreInvalidType)
+    #expect(try error(opening: xml, as: "Binary")?.code == .persistentStoreTypeMismatch)
   }
 
   // MARK: Models

@@ -39,14 +39,6 @@ struct FetchColumns {
     let groupBy = try (request.propertiesToGroupBy ?? []).map { property in
       try Self.column(of: property, in: entity).expression
     }
-    let expressions = columns.map(\.expression.node) + groupBy.map(\.node)
-    let predicates = [request.predicate, request.havingPredicate].compactMap { $0?.node }
-    if predicates.contains(where: \.hasBlock) || expressions.contains(where: \.hasBlock) {
-      throw CoreDataError(
-        .coreData,
-        "A fetch of dictionaries from entity \(entity.name ?? "?") has a block, and makes no "
-          + "objects to give to it. Fetch objects, or say in a format string what the block says.")
-    }
     if !groupBy.isEmpty {
       for column in columns
       where !Self.isAggregate(column.expression.node)

@@ -42,7 +42,9 @@ struct FetchExecution {
     let plan = try plan(of: request)
     let question = try question(of: request, plan)
     guard let coordinator = context.persistentStoreCoordinator else { throw Self.noCoordinator }
-    var explanation = try coordinator.explanation(of: question.request, in: plan.stores)
+    // What objects decide is no less in memory than what the store leaves to its evaluator.
+    let asked = plan.isDecidedByObjects ? plan.request : question.request
+    var explanation = try coordinator.explanation(of: asked, in: plan.stores)
     explanation.pendingObjectCount = question.overlay?.count ?? 0
     explanation.batchSize = plan.batchSize
     if request.resultType == .managedObjectResultType {

@@ -5,7 +5,7 @@ import CairnStore
 /// A fetch as the context runs it: the entity found, values in range, FETCH expressions answered.
 struct FetchPlan {
   /// What the stores are to find; the predicate as given, for evaluation in memory.
-  private var request: StoreFetchRequest
+  private(set) var request: StoreFetchRequest
   let stores: [PersistentStore]?
   let includesPendingChanges: Bool
   let returnsFaults: Bool
@@ -111,13 +111,18 @@ struct FetchPlan {
   func decide(
     among candidates: [ManagedObject], keepsChanged: Bool
   ) throws -> [ManagedObject] {
-    let found = try candidates.filter { object in
-      if keepsChanged, object.hasChanges { return true }
-      return try predicate?.test(object) ?? true
-    }
     // Without a comparator the stores' order is the right one.
-    guard sortDescriptors.contains(where: \.hasCustomComparator) else { return found }
-    return try ObjectSorting.ordered(found, by: sortDescriptors) { $0 }
+    let isOrdered = !sortDescriptors.contains(where: \.hasCustomComparator)
+    let isBounded = isOrdered && !keepsChanged && request.limit > 0
+    let (end, isBeyond) = request.offset.addingReportingOverflow(request.limit)
+    let enough = isBounded && !isBeyond ? end : .max
+    var found: [ManagedObject] = []
+    for object in candidates where found.count < enough {
+      let isFound =
+        try keepsChanged && object.hasChanges ? true : predicate?.test(object) ?? true
+      if isFound { found.append(object) }
+    }
+    return isOrdered ? found : try ObjectSorting.ordered(found, by: sortDescriptors) { $0 }
   }
 
   func window(_ objects: [ManagedObject]) -> [ManagedObject] {

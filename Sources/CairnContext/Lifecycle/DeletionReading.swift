@@ -29,10 +29,3 @@ struct DeletionReading {
     return destinations
   }
 }
-
-extension ManagedObject {
-  /// Whether a cascade has deleted the object by its key, and it is a fault still.
-  ///
-  /// No to-one relationship of such an object has to be followed.
-  final var isUnread: Bool { slots == nil && flags.contains(.deletedUnread) }
-}

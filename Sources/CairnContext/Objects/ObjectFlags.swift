@@ -83,3 +83,10 @@ struct ObjectFlags: OptionSet, Sendable {
     .inEvent, .eventInserted, .eventUpdated, .eventDeleted, .eventRefreshed,
   ]
 }
+
+extension ManagedObject {
+  /// Whether a cascade has deleted the object by its key, and it is a fault still.
+  ///
+  /// No to-one relationship of such an object has to be followed.
+  final var isUnread: Bool { slots == nil && flags.contains(.deletedUnread) }
+}

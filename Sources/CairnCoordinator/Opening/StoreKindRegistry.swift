@@ -36,7 +36,7 @@ extension StoreKindRegistry {
   /// What the files of the built-in kinds begin with.
   private static let beginnings: [(type: String, bytes: Data)] = [
     (StoreTypeName.sqlite, Data("SQLite format 3\0".utf8)), (StoreTypeName.xml, Data("<?xml".utf8)),
-    (StoreTypeName.binary, Data("bplist00".utf8)),
+    (StoreTypeName.binary, Data("CairnBinaryStore".utf8)),
   ]
 
   /// The metadata of a store that is not open; empty for an empty file.

@@ -51,7 +51,7 @@ struct HistoryCommand: ParsableCommand {
   @Option(
     name: .long, parsing: .unconditional,
     help:
-      "At most so many transactions: the first behind --since, else the newest (20 when left out); 0 for all."
+      "At most so many transactions: the first behind --since, else the newest (20 when left out); 0 for all, or for none before what --follow brings."
   )
   var limit: Int?
 
@@ -65,20 +65,23 @@ struct HistoryCommand: ParsableCommand {
     if follow, source.file != nil {
       throw ValidationError("--follow needs the daemon; leave --file or --follow out.")
     }
-    if follow, (limit ?? 0) > 0, since != nil {
+    if follow, limit != nil, since != nil {
       throw ValidationError("--follow goes on after --limit; leave --limit or --since out.")
     }
   }
 
+  /// Who follows with no limit at all wants what is to come.
+  private var wantsAll: Bool { limit == 0 && !follow }
+
   func run() throws {
     var parameters = GetHistory.Parameters(
-      name: source.store, entity: entity, author: author, limit: limit == 0 ? nil : limit,
+      name: source.store, entity: entity, author: author, limit: wantsAll ? nil : limit,
       follow: follow ? true : nil)
     switch since {
     case .token(let token): parameters.after = token.description
     case .time(let time): parameters.since = time.date
     // Without a limit it is the newest that are read, but for a beginning.
-    case nil: if limit == 0 { parameters.since = WireDate(milliseconds: 0) }
+    case nil: if wantsAll { parameters.since = WireDate(milliseconds: 0) }
     }
     let writer = HistoryPrinter(isJSON: shared.json)
     if let opened = try source.open() {

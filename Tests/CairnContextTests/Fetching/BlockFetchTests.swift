@@ -94,16 +94,4 @@ import Testing
       try expect(titles(context.fetch(request)), is: ["e", "d"])
     }
   }
-
-  @Test(arguments: StoreChoice.allCases)
-  func aFetchOfDictionariesHasNoObjectsForBlocks(_ choice: StoreChoice) throws {
-    try stack(choice).use { context in
-      let request = FetchRequest<NSDictionary>(entityName: "Book")
-      request.resultType = .dictionaryResultType
-      request.propertiesToFetch = ["title"]
-      request.predicate = isOdd
-      let error = #expect(throws: CoreDataError.self) { try context.fetch(request) }
-      #expect(error?.message.contains("has a block") == true)
-    }
-  }
 }
