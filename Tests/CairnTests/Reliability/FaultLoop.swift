@@ -73,7 +73,7 @@ struct FaultLoop {
         var nth = 1
         while try isStruck(Fault(kind: kind, nth: nth, course: course), old: old, new: new) {
           faults += 1
-          nth += Self.isComplete || nth < 2 ? 1 : Int.random(in: 1...(3 + 5 * nth), using: &numbers)
+          nth += Self.isComplete || nth < 3 ? 1 : Int.random(in: 1...(3 + 3 * nth), using: &numbers)
           try #require(nth < 5000, "\(operation.name) never completes")
         }
       }
