@@ -36,7 +36,8 @@ extension ManagedObjectModel {
       return
     }
     guard let entityName = request.entityName else {
-      // A request that the program has made; Core Data raises here too.
+      // A request that the program has made; Core Data raises here too. Readers of model files make templates without
+      // this call, and throw.
       fatalError(
         "The fetch request template \"\(name)\" has no entity; make the request with "
           + "init(entityName:), or set its entity.")

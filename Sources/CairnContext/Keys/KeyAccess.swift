@@ -231,8 +231,9 @@ struct KeyAccess {
       } else {
         object.setLooseValue(nil, object.layout.slots[slot].name)
       }
-    } catch  where attribute.attributeType == .transformable && hasFittingClass(value, attribute) {
-      // A transformer may refuse what depends on data; validation reports it.
+    } catch  where attribute.attributeType == .transformable {
+      // What a transformer refuses, or is of another class, may depend on data: a program copies what it has read from
+      // a file. Validation reports it.
       store(.null, at: slot, tracked: tracked)
       remember(RefusedValue(value: value, reason: "\(error)"), at: slot)
     } catch {
@@ -240,10 +241,6 @@ struct KeyAccess {
       // Values from outside go through AttributeCoding or RecordCoding, which throw.
       fatalError("\(error)")
     }
-  }
-
-  private func hasFittingClass(_ value: Any?, _ attribute: AttributeDescription) -> Bool {
-    (try? AttributeCoding.checkClass(of: value, for: attribute)) != nil
   }
 
   private func store(_ value: AttributeValue, at slot: Int, tracked: Bool) {

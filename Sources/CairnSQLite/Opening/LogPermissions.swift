@@ -2,8 +2,9 @@ import Foundation
 
 /// The permissions of a database's write-ahead log and its index.
 ///
-/// SQLite gives both those that the database has when it makes them, and keeps them when a program that may not write the
-/// database opened it first. Whoever mends the permissions of the database would wonder why it stays read-only.
+/// SQLite makes both with the permissions that the database has at that moment, and never changes them. Beside a database
+/// that is read-only for a while it makes them read-only, and goes on refusing to write when a person has made the
+/// database writable again.
 enum LogPermissions {
   /// Lets the owner of a database write the log and the index beside it, where the owner may write the database.
   ///

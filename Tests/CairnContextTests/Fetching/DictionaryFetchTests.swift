@@ -32,6 +32,13 @@ import Testing
     return request
   }
 
+  private func authors(_ columns: [Any]) -> FetchRequest<NSDictionary> {
+    let request = FetchRequest<NSDictionary>("Author", by: "name")
+    request.resultType = .dictionaryResultType
+    request.propertiesToFetch = columns
+    return request
+  }
+
   private func column(
     _ name: String, _ format: String, _ type: AttributeType = .undefined
   ) -> ExpressionDescription {
@@ -150,12 +157,10 @@ import Testing
   @Test(arguments: StoreChoice.allCases)
   func aKeyPathAggregateOverAToManyIsAColumn(_ choice: StoreChoice) throws {
     try stack(choice).use { context in
-      let request = FetchRequest<NSDictionary>("Author", by: "name")
-      request.resultType = .dictionaryResultType
-      request.propertiesToFetch = [
+      let request = authors([
         "name", column("n", "books.@count", .integer64),
         column("pages", "books.@sum.pages", .integer64),
-      ]
+      ])
       try expect(
         rows(context.fetch(request)),
         is: [
@@ -167,12 +172,10 @@ import Testing
   @Test(arguments: StoreChoice.allCases)
   func aFunctionOfAToManyIsOfEachObject(_ choice: StoreChoice) throws {
     try stack(choice).use { context in
-      let request = FetchRequest<NSDictionary>("Author", by: "name")
-      request.resultType = .dictionaryResultType
-      request.propertiesToFetch = [
+      let request = authors([
         column("n", "count:(books)", .integer64), column("most", "max:(books.pages)", .integer64),
         column("pages", "sum:(books.pages)", .integer64),
-      ]
+      ])
       let expected = [
         ["n": "3", "most": "20", "pages": "33"], ["n": "2", "most": "40", "pages": "45"],
       ]

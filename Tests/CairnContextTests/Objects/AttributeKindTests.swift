@@ -117,15 +117,19 @@ import Testing
     _ = try AttributeCoding.encode("red", for: colours)
   }
 
-  @Test func settingATransformableToAValueOfAnotherClassTraps() async {
-    await #expect(processExitsWith: .failure) {
-      let colours = AttributeDescription(name: "colours", type: .transformable)
-      colours.attributeValueClassName = "NSArray"
-      let model = ManagedObjectModel()
-      model.entities = [EntityDescription(name: "Palette", properties: [colours])]
-      try WorkshopStack(model: model).use { context in
-        context.make("Palette").setValue("red", forKey: "colours")
-      }
+  /// A program may copy it from a file: no trap.
+  @Test func aTransformableOfAnotherClassIsReportedByTheSave() throws {
+    let colours = AttributeDescription(name: "colours", type: .transformable)
+    colours.attributeValueClassName = "NSArray"
+    let model = ManagedObjectModel()
+    model.entities = [EntityDescription(name: "Palette", properties: [colours])]
+    try WorkshopStack(model: model).use { context in
+      let palette = context.make("Palette")
+      palette.setValue("red", forKey: "colours")
+      let error = #expect(throws: CoreDataError.self) { try context.save() }
+      #expect(error?.code == .managedObjectValidation, "\(error?.message ?? "")")
+      palette.setValue(["red"] as NSArray, forKey: "colours")
+      try context.save()
     }
   }
 
