@@ -60,17 +60,11 @@ struct Reconsideration {
       let hasMore = entry.overlay.keys.contains { name in
         plan.names.place(of: name).map { plan.columns[$0].relationship == nil } ?? false
       }
-      let mayBeDenied = entry.key != nil && entry.deletion != nil
-      if isHidden || hasMore || mayBeDenied {
+      // What waits for a deleted record comes into the plan with it.
+      if isHidden || hasMore || entry.deletion != nil {
         records.append(try SyncKey.identity(RecordID.self, in: key))
       }
     }
-    var waiting: Set<RecordID> = []
-    try sidecar.visitEntries(of: .parked) { key, _ in
-      let (target, reference) = try SyncKey.parked(from: key)
-      waiting.formUnion([target, reference.owner])
-    }
-    records += waiting.subtracting(records).sorted()
     try sidecar.visitEntries(of: .links) { key, _ in
       let link = try SyncKey.linkKey(from: key)
       if schema.links[link.relationship] != nil { links.append(link) }
