@@ -14,9 +14,24 @@ struct DeleteRuleChangeTests {
     return model
   }
 
+  struct Course: Sendable {
+    /// What the new model has instead of `nullify`.
+    let rule: DeleteRule
+    let isNewRuleKept: Bool
+    /// Whether the daemon with the new model deletes.
+    let newDeletes: Bool
+
+    static let all = [DeleteRule.cascade, .deny].flatMap { rule in
+      [true, false].flatMap { isKept in
+        [true, false].map { Self(rule: rule, isNewRuleKept: isKept, newDeletes: $0) }
+      }
+    }
+  }
+
   /// One deletes an item to which the other, which has another rule, adds a part.
-  @Test(arguments: [DeleteRule.cascade, .deny], [true, false])
-  func storesAreEqualOnceAllHaveTheSameRule(_ rule: DeleteRule, isNewRuleKept: Bool) async throws {
+  @Test(arguments: Course.all)
+  func storesAreEqualOnceAllHaveTheSameRule(_ course: Course) async throws {
+    let (rule, isNewRuleKept) = (course.rule, course.isNewRuleKept)
     let scratch = try Scratch()
     let nas = ReplicaConfiguration(
       name: "nas", url: scratch.url.appendingPathComponent("nas.sqlite"))
@@ -31,11 +46,12 @@ struct DeleteRuleChangeTests {
     var new = try await open("new", rule)
     try await new.engine.wait(timeout: .patience)
     for daemon in [old, new] { try daemon.engine.pause() }
-    try old.site.write { context in
-      let part = try old.site.insert("Part", ["key": "p"], in: context)
-      part.setValue(try old.site.find("Item", "i", in: context), forKey: "item")
+    let (deleter, writer) = course.newDeletes ? (new, old) : (old, new)
+    try writer.site.write { context in
+      let part = try writer.site.insert("Part", ["key": "p"], in: context)
+      part.setValue(try writer.site.find("Item", "i", in: context), forKey: "item")
     }
-    try new.site.delete("i")
+    try deleter.site.delete("i")
     for daemon in [old, new, old, new] {
       try daemon.engine.resume()
       try await daemon.engine.completeForTests("nas")
