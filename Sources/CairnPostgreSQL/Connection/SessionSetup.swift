@@ -43,6 +43,8 @@ struct SessionSetup {
       ("TimeZone", "UTC"),
       ("standard_conforming_strings", "on"),
       ("transform_null_equals", "off"),
+      // Names of types are compared as text.
+      ("quote_all_identifiers", "off"),
       ("default_transaction_read_only", "off"),
       ("default_transaction_isolation", "read committed"),
       // Rows that a policy hides would be taken for deleted ones; now they are an error.

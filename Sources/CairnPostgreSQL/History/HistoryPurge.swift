@@ -66,6 +66,7 @@ struct HistoryPurge {
       + "$3 || int8send(c.row_key) AS key, t.number, t.seconds FROM \(changes) c "
       + "JOIN \(transactions) t ON t.key = c.transaction_key "
       + "WHERE t.number < $1 AND c.kind <> 1 AND c.entity = ANY ($2) "
+      + "AND NOT \(PostgreSQLHistoryTables.isOfReplacement("c", in: schema)) "
       + "ORDER BY c.row_key, t.number DESC, c.number DESC) "
     let (births, taken) = (SQLText.literal(RowBirth.map), SQLText.literal(RowBirth.takenUpMap))
     let table = content.schema.place(ofTable: root.table)

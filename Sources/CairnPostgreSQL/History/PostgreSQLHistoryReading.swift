@@ -73,7 +73,9 @@ struct PostgreSQLHistoryReading {
     let rows = try connection.run(
       "SELECT c.entity, c.row_key, t.number, t.seconds FROM \(changes) c "
         + "JOIN \(transactions) t ON t.key = c.transaction_key "
-        + "WHERE c.kind = 0 AND c.row_key = ANY ($1) ORDER BY t.number", parameters)
+        + "WHERE c.kind = 0 AND c.row_key = ANY ($1) "
+        + "AND NOT \(PostgreSQLHistoryTables.isOfReplacement("c", in: schema)) ORDER BY t.number",
+      parameters)
     var births: [ManagedObjectID: RowBirth] = [:]
     for row in 0..<rows.count {
       guard let entity = rows.integer(row, 0), let key = rows.integer(row, 1),
@@ -116,7 +118,30 @@ struct PostgreSQLHistoryReading {
           changedProperties: kind == .update ? properties : nil,
           tombstone: kind == .delete ? tombstone(rows.text(row, 6), of: entity) : [:]))
     }
-    return found
+    return found.mapValues(replacing)
+  }
+
+  /// Tells of a row that a transaction has deleted and inserted again as of an update of all its properties.
+  ///
+  /// Loads of other programs replace rows so. It is the same object: what leads to its key leads to it as before, and no
+  /// change tells of that.
+  private func replacing(_ changes: [HistoryChangeRecord]) -> [HistoryChangeRecord] {
+    let deleted = Set(changes.filter { $0.kind == .delete }.map(\.objectID))
+    if deleted.isEmpty { return changes }
+    let touched = changes.enumerated().filter { deleted.contains($0.element.objectID) }
+    // Where each object's changes begin and end.
+    var ends: [ManagedObjectID: (first: Int, last: Int)] = [:]
+    for (place, change) in touched { ends[change.objectID, default: (place, place)].last = place }
+    return changes.enumerated().compactMap { place, change in
+      guard let (first, last) = ends[change.objectID], changes[first].kind != .insert,
+        changes[last].kind != .delete
+      else { return change }
+      if place != last { return nil }
+      let entity = content.schema.sql.entity(change.objectID.entity)
+      return HistoryChangeRecord(
+        number: change.number, kind: .update, objectID: change.objectID,
+        changedProperties: Set(entity.history.names), tombstone: [:])
+    }
   }
 
   private func tombstone(_ text: String?, of entity: SQLEntity) -> [String: AttributeValue] {

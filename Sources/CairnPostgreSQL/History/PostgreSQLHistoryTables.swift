@@ -99,6 +99,17 @@ enum PostgreSQLHistoryTables {
         + "- coalesce(pg_sequence_last_value(\(keys)), 0))")
   }
 
+  /// The condition that a change is the delete or the insert of a row that its transaction deletes and inserts again.
+  ///
+  /// - Parameter change: The name of the change in the statement.
+  static func isOfReplacement(_ change: String, in schema: SchemaName) -> String {
+    "EXISTS (SELECT 1 FROM \(place(changes, in: schema)) r "
+      + "WHERE r.transaction_key = \(change).transaction_key AND r.row_key = \(change).row_key "
+      + "AND r.entity = \(change).entity AND CASE \(change).kind "
+      + "WHEN 0 THEN r.kind = 2 AND r.number < \(change).number "
+      + "WHEN 2 THEN r.kind = 0 AND r.number > \(change).number ELSE false END)"
+  }
+
   /// Whether a transaction has drawn a key that another one has: the sequence did not come along when the tables were
   /// copied.
   static func isOfKeys(_ failure: PostgreSQLFailure) -> Bool {

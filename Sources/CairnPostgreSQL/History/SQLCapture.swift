@@ -15,8 +15,9 @@ struct SQLCapture {
   let schema: PostgreSQLSchema
   /// Functions by the trigger they serve; their names are short enough to be kept whole.
   private var names = NameAllocator()
+  private var functions: [String] = []
 
-  init(schema: PostgreSQLSchema) { self.schema = schema }
+  private init(schema: PostgreSQLSchema) { self.schema = schema }
 
   static let prefix = "cairn_capture_"
   private static let key = SQLText.name(PostgreSQLSchemaBuilder.identifier)
@@ -29,19 +30,38 @@ struct SQLCapture {
   private func place(_ name: String) -> String { SQLText.name(schema.name.text, name) }
 
   /// - Parameter body: As any text, since names of a model are in it.
-  private func function(_ name: String, returns type: String = "trigger", _ body: String) -> String
-  {
-    "CREATE FUNCTION \(name)() RETURNS \(type) \(StoreFunctions.declaration) "
+  private mutating func function(
+    _ name: String, returns type: String = "trigger", _ body: String
+  ) -> String {
+    functions.append("\(name)()")
+    return "CREATE FUNCTION \(name)() RETURNS \(type) \(StoreFunctions.declaration) "
       + "AS \(SQLText.literal(body))"
   }
 
   /// Everything, into a store that has none of it.
   static func statements(for schema: PostgreSQLSchema) -> [String] {
     var capture = SQLCapture(schema: schema)
-    return capture.numbering
-      + schema.tables.flatMap { table in
-        table.primaryKey.isEmpty ? capture.rows(of: table) : capture.links(of: table)
-      }
+    return capture.numbering() + schema.tables.flatMap { capture.statements(for: $0) }
+  }
+
+  /// The functions among them, as SQL names them.
+  ///
+  /// - Parameter isWanted: Says of which tables; the functions that number transactions are of none.
+  static func functions(
+    for schema: PostgreSQLSchema, of isWanted: (PostgreSQLTable) -> Bool = { _ in true }
+  ) -> [String] {
+    var capture = SQLCapture(schema: schema)
+    _ = capture.numbering()
+    for table in schema.tables {
+      let count = capture.functions.count
+      _ = capture.statements(for: table)
+      if !isWanted(table) { capture.functions.removeSubrange(count...) }
+    }
+    return capture.functions
+  }
+
+  private mutating func statements(for table: PostgreSQLTable) -> [String] {
+    table.primaryKey.isEmpty ? rows(of: table) : links(of: table)
   }
 
   /// Takes it away again.
@@ -51,7 +71,7 @@ struct SQLCapture {
 
   // MARK: Transactions
 
-  private var numbering: [String] {
+  private mutating func numbering() -> [String] {
     let transactions = place(PostgreSQLHistoryTables.transactions)
     // Two stores may be written in one transaction.
     let digits = schema.name.text.utf8.map { byte in
@@ -160,6 +180,15 @@ struct SQLCapture {
       )
     }
     let all = "\(place(table.name)) o"
+    let numbers = members.map { String($0.number) }.joined(separator: ", ")
+    // Another entity is another object, and nothing tells of what led to the one that it was.
+    let refusal = """
+      IF EXISTS (SELECT 1 FROM o JOIN n ON n.\(key) = o.\(key)
+          WHERE n.\(entity) <> o.\(entity) AND o.\(entity) IN (\(numbers))) THEN
+          RAISE EXCEPTION 'A row of % cannot become one of another entity.', TG_TABLE_NAME
+            USING ERRCODE = 'check_violation', HINT = 'Delete the row, and insert another one with another key.';
+        END IF
+      """
     // A key that was changed is another object's.
     let update = insertion(
       """
@@ -168,8 +197,8 @@ struct SQLCapture {
             coalesce(n.\(entity), o.\(entity)) AS entity, coalesce(n.\(key), o.\(key)) AS key,
             CASE WHEN o.\(key) IS NOT NULL AND n.\(key) IS NOT NULL THEN \(properties(of: table)) END AS properties,
             CASE WHEN n.\(key) IS NULL THEN \(tombstone) END AS tombstone
-          FROM o FULL JOIN n ON n.\(key) = o.\(key)) u
-        WHERE u.kind <> 1 OR cardinality(u.properties) > 0 ORDER BY u.key
+          FROM o FULL JOIN n ON n.\(key) = o.\(key) AND n.\(entity) = o.\(entity)) u
+        WHERE u.kind <> 1 OR cardinality(u.properties) > 0 ORDER BY u.key, u.kind DESC
       """)
     return trigger(
       "INSERT", on: table, tables: "NEW TABLE AS n", whole: new,
@@ -183,7 +212,7 @@ struct SQLCapture {
         "UPDATE", on: table, tables: "OLD TABLE AS o NEW TABLE AS n",
         whole:
           "SELECT 1 FROM o FULL JOIN n ON n.\(key) = o.\(key) WHERE \(differs(in: table, "o", "n"))",
-        [update] + movedOwners(of: table) + reorderedOwners(of: table))
+        [refusal, update] + movedOwners(of: table) + reorderedOwners(of: table))
       + versions(of: table)
   }
 

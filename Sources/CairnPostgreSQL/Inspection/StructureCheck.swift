@@ -14,7 +14,9 @@ struct StructureCheck {
     parameters.append(schema.name.text)
     let results = try connection.run([
       Statement(
-        "SELECT c.relname, a.attname, pg_catalog.format_type(a.atttypid, NULL) "
+        "SELECT c.relname, a.attname, pg_catalog.format_type(a.atttypid, NULL), "
+          + "pg_catalog.pg_get_serial_sequence(pg_catalog.format('%I.%I', n.nspname, c.relname), "
+          + "a.attname) IS NOT NULL "
           + "FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
           + "JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid "
           + "WHERE n.nspname = $1 AND c.relkind IN ('r', 'p') AND a.attnum > 0 AND NOT a.attisdropped",
@@ -35,9 +37,13 @@ struct StructureCheck {
 
   private func columns(_ rows: PostgreSQLRows) -> [String] {
     var found: [String: [String: String]] = [:]
+    var drawing: Set<String> = []
     for row in 0..<rows.count {
       guard let table = rows.text(row, 0), let column = rows.text(row, 1) else { continue }
       found[table, default: [:]][column] = rows.text(row, 2)
+      if rows.flag(row, 3) == true, column == PostgreSQLSchemaBuilder.identifier {
+        drawing.insert(table)
+      }
     }
     let bookkeeping = BookkeepingTables.tables.filter { found[$0] == nil }
       .map { "The table \($0) is missing." }
@@ -46,14 +52,18 @@ struct StructureCheck {
         guard let columns = found[table.name] else {
           return ["The table \(table.name) (\(table.comment)) is missing."]
         }
-        return table.columns.compactMap { column in
-          guard let type = columns[column.name] else {
-            return "The column \(column.name) of \(table.name) is missing."
+        let keys =
+          table.primaryKey.isEmpty && columns[PostgreSQLSchemaBuilder.identifier] != nil
+            && !drawing.contains(table.name) ? [schema.missingKeys(of: table)] : []
+        return keys
+          + table.columns.compactMap { column in
+            guard let type = columns[column.name] else {
+              return "The column \(column.name) of \(table.name) is missing."
+            }
+            if type == column.type.name { return nil }
+            return
+              "The column \(column.name) of \(table.name) is of the type \(type) instead of \(column.type.name)."
           }
-          if type == column.type.name { return nil }
-          return
-            "The column \(column.name) of \(table.name) is of the type \(type) instead of \(column.type.name)."
-        }
       }
   }
 
@@ -86,9 +96,12 @@ struct StructureCheck {
   }
 
   private func triggers() throws -> [String] {
-    let rows = try connection.run(StoreFunctions.idle(in: schema.name))
+    let record = try connection.run(
+      "SELECT captures FROM " + SQLText.name(schema.name.text, BookkeepingTables.store))
+    let missing = StoreFunctions.missing(from: schema, captures: record.flag(0, 0) ?? false)
+    let rows = try connection.run(missing.text, missing.parameters, isKept: false)
     return (0..<rows.count).compactMap { rows.text($0, 0) }.map {
-      "A trigger that calls \($0) is missing or disabled, so that what other programs write is not taken up; "
+      "The function \($0), or a trigger that calls it, is missing or disabled, so that what other programs write is not taken up; "
         + "opening the store makes it anew."
     }
   }

@@ -39,7 +39,8 @@ struct SchemaMigration {
   mutating func run() throws {
     try checkMandatoryAttributes()
     try run([
-      SQLCapture.removal(from: schema), DerivedTriggers.removal(from: schema), dropping("f"),
+      SQLCapture.removal(from: schema), DerivedTriggers.removal(from: schema),
+      droppingOfConstraints,
     ])
     try run(old.indexes.map { "DROP INDEX IF EXISTS \(place($0.name))" })
     let keys = try lastKeys()
@@ -50,32 +51,16 @@ struct SchemaMigration {
     try run(moved.map { "DROP TABLE \(place(Self.away($0)))" })
     try continueKeys(keys)
     try run(
-      new.indexStatements + new.referenceStatements(isValidated: false) + new.commentStatements
+      new.indexStatements + new.entityCheckStatements(isValidated: false)
+        + new.referenceStatements(isValidated: false) + new.commentStatements
         + DerivedTriggers.statements(for: new) + DerivedTriggers.computations(for: new))
     try FoldedColumns(schema: new, connection: connection).compute()
     if capturesSQL { try run(SQLCapture.statements(for: new)) }
     try HistoryRenaming(plan: plan, schema: schema).statements.forEach { statement in
       try connection.run(statement.text, statement.parameters, isKept: false)
     }
-    try noteLosses()
-  }
-
-  /// Writes down for sync the names that this migration drops.
-  private func noteLosses() throws {
-    let names = MigrationLoss(plan.difference).names
-    if names.isEmpty { return }
-    let (key, witness) = (MigrationTrace.key, MigrationTrace.witness)
-    var parameters = ParameterList()
-    parameters.append(key.map)
-    parameters.append(data: key.key)
-    parameters.append(data: MigrationTrace(names).encoded)
-    parameters.append(data: witness.key)
-    let table = SidecarReading.table(in: schema)
-    try connection.run(
-      "INSERT INTO \(table) AS s (map, key, value) SELECT $1, $2, $3 "
-        + "WHERE EXISTS (SELECT FROM \(table) WHERE map = $1 AND key = $4) "
-        + "ON CONFLICT (map, key) DO UPDATE SET value = s.value || excluded.value", parameters,
-      isKept: false)
+    try MigrationTrace(MigrationLoss(plan.difference).names).keep(in: schema, on: connection)
+    try run(TablePlaces.notes(in: schema))
   }
 
   // MARK: Before
@@ -107,16 +92,16 @@ struct SchemaMigration {
     }
   }
 
-  /// Drops the constraints of a type of the store's tables.
-  private func dropping(_ type: String) -> String {
+  /// Drops the constraints of the store's tables that the migration makes anew.
+  private var droppingOfConstraints: String {
     let tables = old.tables.map { SQLText.literal($0.name) }.joined(separator: ", ")
     let body = """
       DECLARE c record; BEGIN
         FOR c IN SELECT k.conname, r.relname FROM pg_catalog.pg_constraint k
           JOIN pg_catalog.pg_class r ON r.oid = k.conrelid
           JOIN pg_catalog.pg_namespace n ON n.oid = r.relnamespace
-          WHERE n.nspname = \(SQLText.literal(schema.text)) AND k.contype = '\(type)' AND k.conparentid = 0
-            AND r.relname IN (\(tables))
+          WHERE n.nspname = \(SQLText.literal(schema.text)) AND r.relname IN (\(tables))
+            AND (k.contype = 'f' AND k.conparentid = 0 OR k.conname = \(SQLText.literal(PostgreSQLSchema.entityCheck)))
         LOOP
           EXECUTE pg_catalog.format('ALTER TABLE %I.%I DROP CONSTRAINT %I', \(SQLText.literal(schema.text)), c.relname, c.conname);
         END LOOP;

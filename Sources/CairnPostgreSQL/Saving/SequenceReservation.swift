@@ -91,6 +91,10 @@ struct SequenceReservation {
     _ counts: [(table: String, count: Int)], _ columns: String
   ) throws -> [PostgreSQLRows] {
     var results = try connection.run(counts.map { drawing($0.count, of: $0.table, columns) })
+    for ((sqlName, _), rows) in zip(counts, results) where rows.integer(0, 1) == nil {
+      guard let table = schema.table(sqlName: sqlName) else { continue }
+      throw CoreDataError(.persistentStoreIncompatibleSchema, schema.missingKeys(of: table))
+    }
     let behind = results.indices.filter { results[$0].integer(0, 0) != nil }
     if behind.isEmpty { return results }
     try connection.run(

@@ -10,6 +10,7 @@ import CairnStore
 struct DerivedTriggers {
   let schema: PostgreSQLSchema
   private var names = NameAllocator()
+  private var functions: [String] = []
 
   private init(schema: PostgreSQLSchema) { self.schema = schema }
 
@@ -20,9 +21,19 @@ struct DerivedTriggers {
 
   static func statements(for schema: PostgreSQLSchema) -> [String] {
     var triggers = DerivedTriggers(schema: schema)
+    return triggers.all()
+  }
+
+  /// The functions among them, as SQL names them.
+  static func functions(for schema: PostgreSQLSchema) -> [String] {
+    var triggers = DerivedTriggers(schema: schema)
+    _ = triggers.all()
+    return triggers.functions
+  }
+
+  private mutating func all() -> [String] {
     let attributes = DerivedColumn.all(in: schema)
-    return attributes.flatMap { triggers.statements(for: $0) }
-      + triggers.rowStatements(for: attributes)
+    return attributes.flatMap { statements(for: $0) } + rowStatements(for: attributes)
   }
 
   /// The statements that compute what new columns hold for rows that are there.
@@ -41,8 +52,9 @@ struct DerivedTriggers {
 
   private func place(_ name: String) -> String { SQLText.name(schema.name.text, name) }
 
-  private func function(_ name: String, _ body: String) -> String {
-    "CREATE FUNCTION \(name)() RETURNS trigger \(StoreFunctions.declaration) "
+  private mutating func function(_ name: String, _ body: String) -> String {
+    functions.append("\(name)()")
+    return "CREATE FUNCTION \(name)() RETURNS trigger \(StoreFunctions.declaration) "
       + "AS \(SQLText.literal(body))"
   }
 

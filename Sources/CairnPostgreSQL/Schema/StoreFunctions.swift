@@ -3,7 +3,7 @@ import CairnStore
 /// The functions that a store has in its schema, by the beginnings of their names.
 enum StoreFunctions {
   /// Counts the changes of what the functions do, so that opening a store makes older ones anew.
-  private static let version = 2
+  private static let version = 3
 
   /// How the functions of triggers are declared: nothing that the session of another program is set to changes what
   /// they mean.
@@ -28,23 +28,28 @@ enum StoreFunctions {
     """
   }
 
-  /// Counts the functions of triggers that are older, or of a schema that was renamed, or that no trigger calls because
-  /// another program has dropped or disabled it.
-  static func countOfStale(in schema: SchemaName) -> String {
-    "(SELECT count(*) \(ofTriggers(in: schema)) "
+  /// Names the functions of triggers that are older, or of a schema that was renamed.
+  static func old(in schema: SchemaName) -> String {
+    "SELECT p.proname \(ofTriggers(in: schema)) "
       + "AND (strpos(p.prosrc, \(SQLText.literal(condition(schema)))) = 0 "
-      + "OR substring(p.prosrc, 'THEN -- ([0-9]+)')::integer < \(version) OR \(isIdle)))"
+      + "OR substring(p.prosrc, 'THEN -- ([0-9]+)')::integer < \(version))"
   }
 
-  /// Counts those that record what other programs write and that no trigger calls.
-  static func countOfIdleCapture(in schema: SchemaName) -> String {
-    "SELECT count(*) \(ofTriggers(in: schema)) "
-      + "AND starts_with(p.proname, \(SQLText.literal(SQLCapture.prefix))) AND \(isIdle)"
-  }
-
-  /// Names the functions of triggers that are dropped or disabled.
-  static func idle(in schema: SchemaName) -> String {
-    "SELECT p.proname \(ofTriggers(in: schema)) AND \(isIdle) ORDER BY 1"
+  /// Names the functions that no trigger calls, because another program has dropped or disabled it, and those that are not
+  /// there.
+  ///
+  /// - Parameter captures: Whether the store has those that record what other programs write.
+  static func missing(from schema: PostgreSQLSchema, captures: Bool) -> Statement {
+    var wanted = ArrayValue(of: .text)
+    let functions =
+      DerivedTriggers.functions(for: schema) + (captures ? SQLCapture.functions(for: schema) : [])
+    for function in functions { wanted.append(function) }
+    var parameters = ParameterList()
+    parameters.append(wanted)
+    return Statement(
+      "SELECT p.proname::text COLLATE \"C\" \(ofTriggers(in: schema.name)) AND \(isIdle) UNION "
+        + "SELECT (pg_catalog.parse_ident(f, false))[2] COLLATE \"C\" FROM unnest($1) f "
+        + "WHERE pg_catalog.to_regprocedure(f) IS NULL ORDER BY 1", parameters, isKept: false)
   }
 
   private static func ofTriggers(in schema: SchemaName) -> String {

@@ -13,8 +13,29 @@ struct StoreRecord {
   let state: StoreState
   /// Whether triggers record what other programs write.
   let capturesSQL: Bool
-  /// Whether triggers call functions of an older version, or of the schema's former name, or are dropped or disabled.
-  let hasStaleFunctions: Bool
+}
+
+/// What a store's triggers and checks lack.
+private struct Staleness {
+  /// Whether triggers call functions of an older version, or of the schema's former name.
+  let hasOldFunctions: Bool
+  /// The functions that are not there, or that no trigger calls.
+  let missing: [String]
+  /// The tables that take rows of any entity.
+  let uncheckedTables: Set<String>
+  let places: TablePlaces
+
+  var isEmpty: Bool {
+    !hasOldFunctions && missing.isEmpty && uncheckedTables.isEmpty && places.areNoted
+  }
+  /// Whether history lacks what other programs wrote.
+  ///
+  /// A table that was put back does not count: its rows are no writes, and those that it lacks were not deleted.
+  var missesSQL: Bool {
+    let schema = places.schema
+    let followed = SQLCapture.functions(for: schema) { !places.isPutBack($0) }
+    return missing.contains { followed.contains("\(SQLText.name(schema.name.text, $0))()") }
+  }
 }
 
 /// What of a store its writers have to know, and other programs may change.
@@ -99,6 +120,7 @@ struct StoreSchema {
           ] : []
         let statements =
           container + BookkeepingTables.statements(in: name) + schema.creationStatements
+          + TablePlaces.notes(in: name)
         try connection.run(
           statements.map { Statement($0, isKept: false) }
             + BookkeepingTables.contents(of: schema, identifier: identifier, metadata: list))
@@ -156,27 +178,37 @@ struct StoreSchema {
   /// How long it waits for the tables, in milliseconds: who works on them behind a long statement would wait along.
   private static let patienceForTriggers = 500
 
-  /// Makes the functions of triggers anew where they are stale.
+  /// Makes the functions of triggers anew where they are stale, and checks where tables lack them.
   ///
   /// A role that does not own the functions leaves them as they are, and so does a session that another program keeps from
   /// the tables: the session that opens the store next tries again, and until then verification names the triggers.
   ///
   /// History lacks what other programs wrote while triggers were away. So this marks history as purged up to now, and
-  /// everybody who follows it looks at all rows.
+  /// everybody who follows it looks at all rows. Sync is told of columns that were dropped and put back, as a migration
+  /// tells it of what it drops: their values are none that a program wrote.
   func renewFunctions(
-    for schema: PostgreSQLSchema, reconnect: () throws -> PostgreSQLConnection
+    for schema: PostgreSQLSchema, of record: StoreRecord,
+    reconnect: () throws -> PostgreSQLConnection
   ) throws {
     do {
+      let isWhole = try failures(in: "open") {
+        try staleness(of: schema, captures: record.capturesSQL).isEmpty
+      }
+      if isWhole { return }
       try change("renew the triggers of", reconnect) { found in
+        let stale = try staleness(of: schema, captures: found.capturesSQL)
         // Another program may have been faster; the last words change nothing.
-        if !found.hasStaleFunctions { return ["captures = captures"] }
+        if stale.isEmpty { return ["captures = captures"] }
+        try MigrationTrace(stale.places.putBack).keep(in: name, on: connection)
         let renewal =
           [
             "SET LOCAL lock_timeout = \(Self.patienceForTriggers)", SQLCapture.removal(from: name),
             DerivedTriggers.removal(from: name),
           ] + DerivedTriggers.statements(for: schema)
           + (found.capturesSQL ? SQLCapture.statements(for: schema) : [])
-        if try !found.capturesSQL || !missesSQL() { return renewal + ["captures = captures"] }
+          + schema.entityCheckStatements(of: stale.uncheckedTables, isValidated: false)
+          + TablePlaces.notes(in: name)
+        if !found.capturesSQL || !stale.missesSQL { return renewal + ["captures = captures"] }
         return renewal + [
           TransactionLock.history.text(of: name),
           "purged = \(PostgreSQLHistoryTables.nextNumber(in: name))",
@@ -190,10 +222,19 @@ struct StoreSchema {
     }
   }
 
-  /// Whether triggers that record what other programs write are dropped or disabled.
-  private func missesSQL() throws -> Bool {
-    let rows = try connection.run(StoreFunctions.countOfIdleCapture(in: name))
-    return (rows.integer(0, 0) ?? 0) > 0
+  private func staleness(of schema: PostgreSQLSchema, captures: Bool) throws -> Staleness {
+    let results = try connection.run([
+      Statement(StoreFunctions.old(in: name), isKept: false),
+      StoreFunctions.missing(from: schema, captures: captures),
+      schema.uncheckedTables,
+    ])
+    func names(_ rows: PostgreSQLRows) -> [String] {
+      (0..<rows.count).compactMap { rows.text($0, 0) }
+    }
+    return Staleness(
+      hasOldFunctions: results[0].count > 0, missing: names(results[1]),
+      uncheckedTables: Set(names(results[2])),
+      places: try TablePlaces(of: schema, on: connection))
   }
 
   /// Has all commits told to those who listen.
@@ -296,8 +337,7 @@ struct StoreSchema {
 
   private func readRecord() throws -> StoreRecord {
     let rows = try connection.run(
-      "SELECT format, identifier, metadata, model, history, version, announces, captures, "
-        + "\(StoreFunctions.countOfStale(in: name)) FROM "
+      "SELECT format, identifier, metadata, model, history, version, announces, captures FROM "
         + SQLText.name(name.text, BookkeepingTables.store))
     guard rows.count == 1, let format = rows.integer(0, 0), let identifier = rows.text(0, 1),
       let data = rows.data(0, 2)
@@ -326,8 +366,7 @@ struct StoreSchema {
     return StoreRecord(
       identifier: identifier, metadata: metadata, model: rows.data(0, 3),
       names: try BookkeepingTables.keptNames(in: name, on: connection),
-      state: state, capturesSQL: rows.flag(0, 7) ?? false,
-      hasStaleFunctions: (rows.integer(0, 8) ?? 0) > 0)
+      state: state, capturesSQL: rows.flag(0, 7) ?? false)
   }
 
   static func data(of metadata: [String: Any]) throws -> Data {

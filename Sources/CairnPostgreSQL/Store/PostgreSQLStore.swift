@@ -81,10 +81,11 @@ package final class PostgreSQLStore: PersistentStore, SidecarKeeping, PlaceCheck
         return try open(connection, place, pool)
       }
     }
-    if record.hasStaleFunctions, !isReadOnly, !configuration.options.ignoresVersioning {
+    if !isReadOnly, !configuration.options.ignoresVersioning {
+      let found = record
       try pool.withConnection { connection in
         try StoreSchema(name: place.schema, connection: connection).renewFunctions(
-          for: schema, reconnect: pool.separateConnection)
+          for: schema, of: found, reconnect: pool.separateConnection)
       }
     }
     var all = record.metadata

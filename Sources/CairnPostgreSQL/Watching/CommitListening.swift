@@ -6,6 +6,7 @@ import Synchronization
 /// Notices commits of other programs: the server tells each session that listens, and a slow look is the net.
 ///
 /// It has a connection of its own. When that ends, it makes another one, and takes it that there were commits meanwhile.
+/// Those who listen are called when it ends, too: they look at the store, and find out that the server is gone.
 // Unchecked: mutable state is `state`, inside a mutex; the connection in it is used on `queue` alone.
 final class CommitListening: @unchecked Sendable {
   /// The connection, with the source that tells when there is something to read.
@@ -27,6 +28,8 @@ final class CommitListening: @unchecked Sendable {
     var last: Int64?
     /// Attempts to connect in a row that failed.
     var failures = 0
+    /// Whether those who listen were called because the server cannot be reached, which happens once.
+    var isCutOff = false
   }
   private let state = Mutex(State())
   private let queue = DispatchQueue(label: "cairn.postgresql.commits", qos: .utility)
@@ -105,6 +108,7 @@ final class CommitListening: @unchecked Sendable {
       if !state.isStopped { state.session = session }
       state.last = number
       state.failures = 0
+      state.isCutOff = false
       return state.isStopped
     }
     source.resume()
@@ -131,7 +135,16 @@ final class CommitListening: @unchecked Sendable {
   private func lose(_ session: Session) {
     state.withLock { $0.session = nil }
     session.source.cancel()
+    noteCutOff()
     connectAgain()
+  }
+
+  private func noteCutOff() {
+    let isNews = state.withLock { state in
+      defer { state.isCutOff = true }
+      return !state.isStopped && !state.isCutOff
+    }
+    if isNews { onCommit() }
   }
 
   private func connectAgain() {
@@ -152,9 +165,9 @@ final class CommitListening: @unchecked Sendable {
 
   /// Looks whether there are commits that no notification has announced.
   func look() {
-    guard let number = try? newest() else { return }
+    guard let number = try? newest() else { return noteCutOff() }
     let isNews = state.withLock { state in
-      defer { state.last = number }
+      defer { (state.last, state.isCutOff) = (number, false) }
       return !state.isStopped && state.last != nil && state.last != number
     }
     if isNews { onCommit() }

@@ -1,9 +1,10 @@
 import Foundation
 
-/// What migrations have dropped of a store's values: no history tells of that, and the same names may have come back
-/// since.
+/// What migrations, or an administrator's statements, have dropped of a store's values: no history tells of that, and the
+/// same names may have come back since.
 ///
-/// A migration keeps it in the sidecar of a store that sync has written to, until sync takes it up.
+/// A migration keeps it in the sidecar of a store that sync has written to, until sync takes it up; a store of a database
+/// does so at the opening that finds other tables or columns than it noted.
 public struct MigrationTrace: Hashable, Sendable {
   /// Entities (`Person`) and properties (`Person.name`), as they were called when they were dropped.
   public let names: Set<String>

@@ -101,6 +101,67 @@ import Testing
     #expect(try told(store, after: 1) == ["delete Shelf 1", "insert Shelf 5"])
   }
 
+  /// As a load does it that begins with a DELETE; what leads to the key leads to the same object.
+  @Test func aRowThatIsReplacedIsAnUpdateOfAllOfTheObject() throws {
+    let store = try words.openRecording(capturing: true)
+    try words.sql("INSERT INTO @author (cairn_id, first_name) VALUES (1, 'Ann')", on: other)
+    try words.sql(
+      "INSERT INTO @book (cairn_entity, author_id) SELECT number, 1 FROM @cairn_entity "
+        + "WHERE name = 'Book'", on: other)
+    try words.sql("BEGIN", on: other)
+    try words.sql("DELETE FROM @author", on: other)
+    try words.sql("INSERT INTO @author (cairn_id, first_name) VALUES (1, 'Bea')", on: other)
+    try words.sql("COMMIT", on: other)
+    let change = try #require(try words.changes(in: store, after: 2).first)
+    #expect(try words.changes(in: store, after: 2).count == 1)
+    #expect(change.kind == .update && change.objectID.rowKey == 1 && change.tombstone.isEmpty)
+    let properties = try #require(change.changedProperties)
+    #expect(properties.isSuperset(of: ["firstName", "weight", "favouriteBook", "books"]))
+    #expect(try store.births(of: [change.objectID])[change.objectID]?.transaction == 1)
+    // Nor does what is kept of it when history is purged tell of another birth.
+    #expect(try store.purgeHistory(before: 4, date: nil) == 3)
+    let kept = try store.sidecarEntries(
+      of: RowBirth.map, from: nil, to: nil, limit: 10, except: nil)
+    let key = try #require(RowBirth.key(of: change.objectID))
+    let birth = try #require(kept.first { $0.key == key }?.value)
+    #expect(RowBirth(decoding: birth)?.transaction == 1)
+  }
+
+  @Test func keysThatAreExchangedAreUpdatesOfBothObjects() throws {
+    let store = try words.openRecording(capturing: true)
+    try words.sql("INSERT INTO @shelf (cairn_id, place) VALUES (1, 'a'), (2, 'b')", on: other)
+    try words.sql("BEGIN", on: other)
+    for (key, next) in [(1, 99), (2, 1), (99, 2)] {
+      try words.sql("UPDATE @shelf SET cairn_id = \(next) WHERE cairn_id = \(key)", on: other)
+    }
+    try words.sql("COMMIT", on: other)
+    #expect(
+      try told(store, after: 1) == [
+        "insert Shelf 99", "update Shelf 1 place,row,tagged", "update Shelf 2 place,row,tagged",
+        "delete Shelf 99",
+      ])
+  }
+
+  @Test func aRowDoesNotBecomeOneOfAnotherEntity() throws {
+    let store = try words.openRecording(capturing: true)
+    try words.insert("Book", ["title": .string("x")], in: store)
+    let failure = #expect(throws: PostgreSQLFailure.self) {
+      try words.sql(
+        "UPDATE @book SET cairn_entity = number FROM @cairn_entity e WHERE e.name = 'AudioBook'",
+        on: other)
+    }
+    #expect(failure?.state == .checkViolation)
+    #expect(failure?.message.contains("of another entity") == true, "\(failure as Any)")
+    #expect(try told(store, after: 1) == [])
+    // What is no object of any entity becomes one.
+    try words.sql("ALTER TABLE @book DROP CONSTRAINT cairn_entity_of_table", on: other)
+    try words.sql("INSERT INTO @book (cairn_entity) VALUES (99)", on: other)
+    try words.sql(
+      "UPDATE @book b SET cairn_entity = number FROM @cairn_entity e WHERE e.name = 'AudioBook' "
+        + "AND b.cairn_entity = 99", on: other)
+    #expect(try told(store, after: 1) == ["insert AudioBook 2"])
+  }
+
   @Test func aPositionIsAnUpdateOfTheObjectWhoseMembersAreOrdered() throws {
     let store = try words.openRecording(capturing: true)
     let shelf = try words.insert("Shelf", in: store)
@@ -269,6 +330,22 @@ import Testing
     try opened.close()
     let again = try words.openRecording(model: model, capturing: true)
     #expect(try again.lastPurgedTransactionNumber() == missed, "nothing is missed any more")
+  }
+
+  @Test(arguments: ["capture_shelf_insert", "capture_number", "derive_author_book_total_of_book"])
+  func functionsThatAnAdministratorDroppedAreNamedAndMadeAnew(_ name: String) throws {
+    let model = try DerivedAttributeTests.model()
+    let store = try words.openRecording(model: model, capturing: true)
+    try words.sql("DROP FUNCTION @cairn_\(name)() CASCADE", on: other)
+    let findings = try store.verifyIntegrity()
+    #expect(findings.count == 1 && findings[0].contains("cairn_\(name)"), "\(findings)")
+    try store.close()
+    let opened = try words.openRecording(model: model, capturing: true)
+    #expect(try opened.verifyIntegrity() == [])
+    let missed = try opened.lastPurgedTransactionNumber()
+    #expect((missed > 0) == name.hasPrefix("capture"))
+    try words.sql("INSERT INTO @shelf (place) VALUES ('north')", on: other)
+    #expect(try told(opened, after: missed) == ["insert Shelf 1"])
   }
 
   /// The load of an administrator who disabled them himself.

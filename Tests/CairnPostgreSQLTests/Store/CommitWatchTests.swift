@@ -67,6 +67,43 @@ import Testing
     #expect(await eventually { calls.withLock { $0 } > known })
   }
 
+  @Test func aServerThatIsGoneIsToldOfOnce() async throws {
+    let server = try PostgreSQLServer()
+    let words = try StoreWords(server)
+    let store = try words.openRecording()
+    let calls = Mutex(0)
+    try store.watchCommits { calls.withLock { $0 += 1 } }
+    defer { store.stopWatchingCommits() }
+    try server.stop()
+    #expect(await eventually { calls.withLock { $0 } == 1 })
+    for _ in 0..<3 { store.lookForCommits() }
+    #expect(calls.withLock { $0 } == 1 && !store.noticesCommits)
+    try server.start()
+    #expect(await eventually { store.noticesCommits && calls.withLock { $0 } == 2 })
+  }
+
+  @Test func aLookThatFailsIsToldOfOnce() throws {
+    let calls = Mutex(0)
+    let fails = Mutex(false)
+    let server = words.server
+    let watch = try CommitListening(
+      channel: "looks", ownPayload: "own", connect: { try server.connect() },
+      newest: {
+        if fails.withLock({ $0 }) { throw PostgreSQLFailure(.client, "no answer") }
+        return 1
+      }, onCommit: { calls.withLock { $0 += 1 } })
+    defer { watch.stop() }
+    for expected in [1, 2] {
+      fails.withLock { $0 = true }
+      for _ in 0..<3 { watch.look() }
+      #expect(calls.withLock { $0 } == expected)
+      // After an answer the next failure is another one.
+      fails.withLock { $0 = false }
+      watch.look()
+      #expect(calls.withLock { $0 } == expected)
+    }
+  }
+
   @Test func whereNoProgramListensNothingIsSaid() throws {
     let store = try words.openRecording()
     let listener = try words.foreign()

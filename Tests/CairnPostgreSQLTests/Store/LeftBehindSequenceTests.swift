@@ -48,6 +48,19 @@ import Testing
     #expect(try store.obtainPermanentIDs(for: entities).map(\.rowKey) == [15, 1, 16])
   }
 
+  /// As `pg_restore --table` leaves it.
+  @Test func aColumnThatGivesNoKeysIsNamedWithWhatMendsIt() throws {
+    let store = try words.open()
+    try words.insert("Shelf", in: store)
+    try words.sql("ALTER TABLE @shelf ALTER cairn_id DROP IDENTITY", on: other)
+    let error = #expect(throws: CoreDataError.self) { try words.insert("Shelf", in: store) }
+    #expect(error?.code == .persistentStoreIncompatibleSchema)
+    let mending = try #require(error?.message.components(separatedBy: "Mend it: ").last)
+    #expect(mending.hasPrefix("ALTER TABLE \"\(words.schema)\".\"shelf\""))
+    _ = try words.server.query(mending)
+    #expect(try words.insert("Shelf", in: store).rowKey == 2)
+  }
+
   @Test func aKeyAtTheEndOfAllKeysHoldsNothingUp() throws {
     let store = try words.open()
     try words.sql("INSERT INTO @shelf (cairn_id) VALUES (\(Int64.max)), (2)", on: other)
