@@ -3,7 +3,8 @@ import CairnStore
 import Foundation
 
 /// Shows what a store has kept for a newer version of the model, once it has that version: values of
-/// properties, records of entities and links of relationships that its model did not know.
+/// properties, records of entities and links of relationships that its model did not know, and the places of members in
+/// what had no order.
 ///
 /// Also looks at what other delete rules decided: what went along with a deleted record, and what kept one.
 ///
@@ -42,6 +43,7 @@ struct Reconsideration {
     for _ in 0..<StoreAccess.attempts {
       let ledger = try access.ledger()
       ledger.put(SyncKey.reconsider, nil)
+      ledger.put(SyncKey.unshownOrders, nil)
       if try access.commit(ledger) { return outcomes }
     }
     throw StoreAccess.contention(access.store)
@@ -53,6 +55,12 @@ struct Reconsideration {
     var records: [RecordID] = []
     var links: [LinkKey] = []
     let schema = access.schema
+    let unshown = try access.ledger().unshownOrders()
+    let inUnshownOrder = schema.entities.filter { _, plan in
+      plan.columns.contains { column in
+        column.orderedInverse.map { unshown.contains(SyncSchema.name(of: $0)) } ?? false
+      }
+    }
     try sidecar.visitEntries(of: .records) { key, value in
       let entry = try RecordEntry(decoding: value)
       guard entry.survivor == nil, let plan = schema.entities[entry.entity] else { return }
@@ -61,7 +69,7 @@ struct Reconsideration {
         plan.names.place(of: name).map { plan.columns[$0].relationship == nil } ?? false
       }
       // What waits for a deleted record comes into the plan with it.
-      if isHidden || hasMore || entry.deletion != nil {
+      if isHidden || hasMore || entry.deletion != nil || inUnshownOrder[entry.entity] != nil {
         records.append(try SyncKey.identity(RecordID.self, in: key))
       }
     }

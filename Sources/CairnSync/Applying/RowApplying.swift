@@ -40,7 +40,10 @@ struct RowApplying {
     self.coordinator = coordinator
     contextName = context.name
     let plain = RowRules.plainEntities(of: access.schema)
-    guard plan.rows.allSatisfy({ plain.contains($0.entity) }),
+    guard
+      plan.rows.allSatisfy({
+        plain.contains($0.entity) || Self.onlyMendsAttributes($0, loading.access.schema)
+      }),
       plan.newRows.allSatisfy({ plain.contains($0.entity) })
     else { return nil }
     for (id, row) in loading.snapshots { if let object = objects[id] { snapshots[object] = row } }
@@ -72,6 +75,19 @@ struct RowApplying {
   }
 
   // MARK: Rows
+
+  /// Whether an action replaces no more than what are no values of a row's attributes, which an object does not
+  /// show: setting the value that it reads changes nothing.
+  private static func onlyMendsAttributes(
+    _ action: ImportPlan.RowAction, _ schema: SyncSchema
+  ) -> Bool {
+    guard action.kind == .update, !action.values.isEmpty,
+      let plan = schema.entities[action.entity]
+    else { return false }
+    return action.values.allSatisfy {
+      $0.replacesStray && plan.columns[$0.column].relationship == nil
+    }
+  }
 
   /// Gives rows that come back the keys they had.
   private mutating func giveBack(
@@ -129,7 +145,7 @@ struct RowApplying {
     for item in action.values {
       let column = plan.columns[item.column]
       guard let value = try stored(item.value) else { continue }
-      if values[column.slot].isSameStoredValue(as: value) { continue }
+      if !item.replacesStray, values[column.slot].isSameStoredValue(as: value) { continue }
       if column.relationship != nil { note(column, from: values[column.slot], to: value) }
       values[column.slot] = value
       changed.append(column.slot)

@@ -5,24 +5,28 @@ import Foundation
 // The delete rules of the model decide in each store what goes along with a deleted record, and what keeps one. Neither
 // a checksum of the model nor what travels tells of them.
 extension StoreAccess {
-  /// Notes which delete rules a daemon applies in this store; where it applied others before, what those decided is
-  /// looked at anew.
-  ///
-  /// So stores whose daemons got another model one after the other come to the same once the last one has it.
+  /// Notes by which rules of the model a daemon goes in this store; where they were others before, what those decided
+  /// is looked at anew.
   ///
   /// - Parameter daemon: The identity of its local store.
-  func noteDeleteRules(by daemon: StoreID) throws {
-    let rules = schema.deleteRules
+  func noteRules(by daemon: StoreID) throws {
     for _ in 0..<Self.attempts {
       let ledger = try ledger()
-      let key = SyncKey.deleteRules(daemon)
-      let former = try ledger.value(key)
-      if former == rules { return }
-      if former != nil { ledger.put(SyncKey.reconsider, Data()) }
-      ledger.put(key, rules)
+      try noteDeleteRules(by: daemon, in: ledger)
+      try noteOrders(in: ledger)
       if try commit(ledger) { return }
     }
     throw Self.contention(store)
+  }
+
+  /// So stores whose daemons got another model one after the other come to the same once the last one has it.
+  private func noteDeleteRules(by daemon: StoreID, in ledger: Ledger) throws {
+    let rules = schema.deleteRules
+    let key = SyncKey.deleteRules(daemon)
+    let former = try ledger.value(key)
+    if former == rules { return }
+    if former != nil { ledger.put(SyncKey.reconsider, Data()) }
+    ledger.put(key, rules)
   }
 }
 

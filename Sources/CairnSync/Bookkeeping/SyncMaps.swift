@@ -11,6 +11,8 @@ import Foundation
 /// | | `additions` | ``SchemaAdditions`` |
 /// | | `dropped` | a ``CairnStore/MigrationTrace`` that is not taken up yet |
 /// | | `reconsider` | nothing, while rows may have to show more since the model changed |
+/// | | `orders` | the ordered relationships of the store's model, each with a line feed |
+/// | | `unshown-orders` | those of them that have become so and whose rows do not show the places on record yet |
 /// | | `verdict`, source store | ``DeletionVerdict`` |
 /// | | `accepted`, `accepted-alone` | what a ``CredibleTime`` accepts |
 /// | | `compared` | the ``GapComparisons`` while history is missing |
@@ -78,6 +80,8 @@ enum SyncKey {
   static let names = SyncMap.meta.key(Data("names".utf8))
   static let additions = SyncMap.meta.key(Data("additions".utf8))
   static let reconsider = SyncMap.meta.key(Data("reconsider".utf8))
+  static let orders = SyncMap.meta.key(Data("orders".utf8))
+  static let unshownOrders = SyncMap.meta.key(Data("unshown-orders".utf8))
   static let accepted = SyncMap.meta.key(Data("accepted".utf8))
   static let acceptedAlone = SyncMap.meta.key(Data("accepted-alone".utf8))
   static let gapComparisons = SyncMap.meta.key(Data("compared".utf8))

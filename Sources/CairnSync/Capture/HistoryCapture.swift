@@ -198,7 +198,7 @@ struct CaptureWork {
       case .insert: try insert(change.objectID, stamp)
       case .update:
         try update(change.objectID, change.changedProperties, stamp, along: deleted)
-      case .delete: try delete(change.objectID, stamp)
+      case .delete: try delete(change.objectID, stamp, keeping: change.tombstone)
       }
     }
   }
@@ -324,7 +324,10 @@ struct CaptureWork {
     if isMember { orders.addMember(id, object, stamp: stamp, sequence: sequence) }
   }
 
-  mutating func delete(_ object: ManagedObjectID, _ stamp: Stamp) throws {
+  /// - Parameter values: What history keeps of the row, by attribute.
+  mutating func delete(
+    _ object: ManagedObjectID, _ stamp: Stamp, keeping values: [String: AttributeValue] = [:]
+  ) throws {
     guard let id = try ledger.recordID(for: object), var entry = try ledger.record(id) else {
       return
     }
@@ -336,34 +339,9 @@ struct CaptureWork {
       ledger.forget(id, sequence: entry.sequence)
       return
     }
-    try bury(id, &entry, stamp)
+    try bury(id, &entry, stamp, keeping: values)
     latest = max(latest, entry.deletion?.stamp.clock ?? latest)
     ledger.setRecord(id, entry)
-  }
-
-  /// Makes the entry that of a deleted record.
-  ///
-  /// The row is gone and its values with it; what the deleter had seen is kept.
-  private func bury(_ id: RecordID, _ entry: inout RecordEntry, _ stamp: Stamp) throws {
-    var seen = entry.deletion?.seen ?? SeenWrites()
-    if let old = entry.deletion { seen.insert(old.stamp) }
-    let writes = [entry.base].compactMap { $0 } + Array(entry.writes.values)
-    for write in writes {
-      seen.insert(write.stamp)
-      seen.formUnion(write.seen)
-    }
-    seen.remove(stamp.store)
-    for (name, value) in entry.overlay {
-      if let target = value.reference { ledger.unpark(target, owner: id, property: name) }
-    }
-    // The deleter has seen all there was.
-    let known = writes.map(\.stamp) + [entry.deletion?.stamp].compactMap { $0 }
-    let later = known.reduce(stamp) { $0.after($1) }
-    entry.deletion = Deletion(stamp: later, seen: seen, policy: access.policy(of: entry.entity))
-    entry.key = nil
-    entry.base = nil
-    entry.writes = [:]
-    entry.overlay = [:]
   }
 
   func plan(of object: ManagedObjectID) -> SyncSchema.EntityPlan? {

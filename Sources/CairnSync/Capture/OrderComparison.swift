@@ -44,8 +44,9 @@ struct OrderComparison {
   /// Reads the lists and writes new places into the ledger.
   mutating func run(_ ledger: Ledger) throws {
     try findOwners(ledger)
+    let unshown = tasks.isEmpty ? [] : try ledger.unshownOrders()
     let byRelationship = Dictionary(grouping: tasks) { $0.key.relationship }
-    for (_, group) in byRelationship.sorted(by: { $0.key < $1.key }) {
+    for (name, group) in byRelationship.sorted(by: { $0.key < $1.key }) {
       guard let side = group.first?.value.side else { continue }
       let lists = group.sorted { $0.key.record < $1.key.record }
       try ledger.prefetch(records: lists.map(\.key.record))
@@ -57,6 +58,8 @@ struct OrderComparison {
         of: side.relationship, owners: present.map(\.object))
       try ledger.prefetch(members.joined().compactMap(SyncKey.object))
       for (owner, members) in zip(present, members) {
+        // What a migration leaves is no writer's order.
+        if unshown.contains(name), members.isInOrderOfKeys { continue }
         // Members without a record ID are in a later transaction, which looks at the list again.
         let ids = try members.compactMap { try ledger.recordID(for: $0) }
         try compare(owner.item.key.record, owner.item.value, ids, ledger)
@@ -96,5 +99,12 @@ struct OrderComparison {
         Register(value: .data(key.data), write: write), of: ids[index], ledger,
         sequence: task.sequence)
     }
+  }
+}
+
+extension [ManagedObjectID] {
+  /// Whether the rows come in the order of their keys, as those of a list do to which no program has given an order.
+  fileprivate var isInOrderOfKeys: Bool {
+    zip(self, dropFirst()).allSatisfy { ($0.rowKey ?? 0) < ($1.rowKey ?? 0) }
   }
 }

@@ -15,7 +15,7 @@ extension StoreAccess {
 }
 
 extension KnownDifferences {
-  // Bytes: count 8 · found 8 · 0 quick, 1 full · lasting 8 · [contradictions 8]
+  // Bytes: count 8 · found 8 · 0 quick, 1 full · lasting 8 · [contradictions 8 · [unreadable 8]]
   var encoded: Data {
     var writer = ByteWriter()
     writer.fixed(UInt64(count))
@@ -23,6 +23,7 @@ extension KnownDifferences {
     writer.byte(level == .full ? 1 : 0)
     writer.fixed(UInt64(lasting))
     if contradictions > 0 { writer.fixed(UInt64(contradictions)) }
+    if unreadable > 0 { writer.fixed(UInt64(unreadable)) }
     return writer.data
   }
 
@@ -34,6 +35,7 @@ extension KnownDifferences {
     let lasting = Int(clamping: try reader.fixed())
     self.init(
       count: count, found: found, level: level, lasting: lasting,
-      contradictions: reader.isAtEnd ? 0 : Int(clamping: try reader.fixed()))
+      contradictions: reader.isAtEnd ? 0 : Int(clamping: try reader.fixed()),
+      unreadable: reader.isAtEnd ? 0 : Int(clamping: try reader.fixed()))
   }
 }

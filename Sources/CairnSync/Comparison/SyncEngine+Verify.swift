@@ -6,7 +6,8 @@ extension SyncEngine {
   /// Compares a replica with the local store, after a pass.
   ///
   /// What differs only because of writes during the comparison is looked at again. A replica that
-  /// cannot be reached now is not waited for.
+  /// cannot be reached now is not waited for. Decimals are the same where a SQLite store, which keeps them as
+  /// doubles, keeps both as one.
   ///
   /// - Parameter level: What to read. Where the digests do not tell, everything is read instead; the
   ///   report says which it was.
@@ -14,51 +15,7 @@ extension SyncEngine {
   public func verify(
     name: String, level: VerifyLevel = .full, timeout: Duration? = nil
   ) async throws -> VerifyReport {
-    let link = try self.link(name)
-    let report = try await compare(link, name, level, timeout)
-    let now = local.environment.now()
-    // From now on the status says that they differ, or does not say so any more.
-    link.change { $0.compared(report, link.configuration.direction, now: now) }
-    let local = self.local
-    let known = link.life.differences
-    // The report is not lost where the disk takes no more; what it says is then forgotten at a restart.
-    try? await link.perform {
-      guard let replica = link.replica else { return }
-      try local.setKnownDifferences(known, with: try replica.ledger().storeID)
-    }
-    return report
-  }
-
-  private func compare(
-    _ link: Link, _ name: String, _ level: VerifyLevel, _ timeout: Duration?
-  ) async throws -> VerifyReport {
-    let local = self.local
-    var report: VerifyReport?
-    for _ in 0..<3 {
-      try await link.completePass(timeout: timeout, isPatient: false)
-      if let unreadable = link.unreadable { throw unreadable }
-      guard let replica = link.replica else { continue }
-      await local.environment.turn(name, .step)
-      let next = try await link.perform {
-        try Self.compare(
-          local, replica, level, link.exchanged, link.configuration.direction, name: name)
-      }
-      guard let last = report else {
-        if next.differences.isEmpty { return next }
-        report = next
-        continue
-      }
-      let lasting = Set(last.differences)
-      report = VerifyReport(
-        replica: name, level: next.level, records: next.records, links: next.links,
-        differences: next.differences.filter { lasting.contains($0) }, leftOut: next.leftOut,
-        hadWrongDigests: last.hadWrongDigests || next.hadWrongDigests)
-      if report?.differences.isEmpty == true { break }
-    }
-    guard let report else {
-      throw SyncError(.notSyncing, "\(name) is not open yet", recovery: .wait)
-    }
-    return report
+    try await link(name).verify(level, timeout: timeout)
   }
 
   static func compare(

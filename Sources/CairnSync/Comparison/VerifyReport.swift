@@ -48,6 +48,8 @@ public struct KnownDifferences: Sendable, Hashable {
   /// How many values passes have met since then that are not what their write wrote: counted in ``count`` and
   /// ``lasting``, until everything is compared.
   public let contradictions: Int
+  /// How many of these could not be read where they came from: they have replaced nothing.
+  let unreadable: Int
 
   /// What is known after a comparison.
   ///
@@ -65,17 +67,27 @@ public struct KnownDifferences: Sendable, Hashable {
       count: report.differences.count, found: time, level: report.level,
       lasting: report.differences.count { $0.isLasting(direction, isComplete: isComplete) })
     guard report.level == .quick, let known, known.contradictions > 0 else { return found }
-    return after(contradictions: known.contradictions, at: time, known: found)
+    return after(
+      contradictions: known.contradictions, unreadable: known.unreadable, at: time, known: found)
   }
 
   /// What is known after a pass that has met values which are not what their write wrote.
-  static func after(contradictions count: Int, at time: UInt64, known: Self?) -> Self {
+  ///
+  /// - Parameter unreadable: How many of them could not be read.
+  static func after(
+    contradictions count: Int, unreadable: Int = 0, at time: UInt64, known: Self?
+  ) -> Self {
     KnownDifferences(
       count: (known?.count ?? 0) + count, found: time, level: .full,
-      lasting: (known?.lasting ?? 0) + count, contradictions: (known?.contradictions ?? 0) + count)
+      lasting: (known?.lasting ?? 0) + count, contradictions: (known?.contradictions ?? 0) + count,
+      unreadable: (known?.unreadable ?? 0) + unreadable)
   }
 
-  init(count: Int, found: UInt64, level: VerifyLevel, lasting: Int, contradictions: Int = 0) {
+  init(
+    count: Int, found: UInt64, level: VerifyLevel, lasting: Int, contradictions: Int = 0,
+    unreadable: Int = 0
+  ) {
+    self.unreadable = unreadable
     self.count = count
     self.found = found
     self.level = level

@@ -34,6 +34,9 @@ public enum WinningRule: Sendable, Hashable {
   /// Its writer had seen everything that it replaced.
   case unopposed
   /// It won against concurrent writes.
+  ///
+  /// `writeWon` also of what a record had before a delete that a write won over. What the deleter's store had written
+  /// and not passed on went with the row, unless the model preserves the attribute's value on deletion.
   case conflict(Conflict.Rule)
 }
 

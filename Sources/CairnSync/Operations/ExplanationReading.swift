@@ -161,7 +161,7 @@ struct ExplanationReading {
     }
     let rule =
       lost.last { $0.conflict.winningStamp == register.write.stamp }
-      .map { WinningRule.conflict($0.conflict.rule) } ?? .unopposed
+      .map { WinningRule.conflict($0.conflict.rule) } ?? ruleOfPresence(subject, register)
     return ValueExplanation(
       record: subject.record, property: subject.property, member: subject.member,
       value: register.value,
@@ -174,6 +174,16 @@ struct ExplanationReading {
           standing: try linkStanding(subject, register, in: $0)
             ?? standing(subject, register, in: $0))
       })
+  }
+
+  /// Whether a value is there because a write won over a later delete of its record, and not because its writer had
+  /// seen all: the deleter's store may have written another, which went with its row.
+  private func ruleOfPresence(_ subject: Subject, _ register: Register) -> WinningRule {
+    guard !subject.isLink, let state = states[base.name]?[subject.record],
+      let deletion = state.deletion, register.write.stamp < deletion.stamp,
+      state.isAlive(under: base.access.policy(of: state.entity))
+    else { return .unopposed }
+    return .conflict(.writeWon)
   }
 
   /// - Parameter takesLinks: Whether it is explained as what ended a link to the record.

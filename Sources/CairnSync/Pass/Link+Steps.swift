@@ -69,11 +69,11 @@ extension Link {
   /// Where the disk takes no more, that is forgotten at a restart; the journal has the values.
   private func noteContradictions(in report: PassReport) {
     // What cannot be read is met again each time its record is sent.
-    let known = life.differences?.contradictions ?? 0
-    let count = report.contradictions + max(0, report.unreadable - known)
+    let unreadable = max(0, report.unreadable - (life.differences?.unreadable ?? 0))
+    let count = report.contradictions + unreadable
     if count == 0 { return }
     let now = environment.now()
-    change { $0.contradicted(count, now: now) }
+    change { $0.contradicted(count, unreadable: unreadable, now: now) }
     guard let id = try? replica?.ledger().storeID else { return }
     try? local.setKnownDifferences(life.differences, with: id)
   }
@@ -111,13 +111,13 @@ extension Link {
 }
 
 extension Link {
-  /// Notes the delete rules that this daemon applies in the stores that it writes.
+  /// Notes by which rules of the model this daemon goes in the stores that it writes.
   ///
   /// Where a disk refuses that, the next opening does it.
-  private func noteDeleteRules(_ replica: any Replica) {
+  private func noteRules(_ replica: any Replica) {
     guard let daemon = try? local.ledger().storeID else { return }
-    if configuration.direction.pulls { try? local.noteDeleteRules(by: daemon) }
-    if configuration.direction.pushes { try? replica.opened?.access.noteDeleteRules(by: daemon) }
+    if configuration.direction.pulls { try? local.noteRules(by: daemon) }
+    if configuration.direction.pushes { try? replica.opened?.access.noteRules(by: daemon) }
   }
 }
 
@@ -150,11 +150,11 @@ extension Link {
     return former.flatMap { $0.isAt(configuration.url) ? $0.identifier : nil }
   }
 
-  /// Notes which store the replica is, unless it is removed meanwhile, and by which delete rules the link goes.
+  /// Notes which store the replica is, unless it is removed meanwhile, and by which rules of the model the link goes.
   ///
   /// On a full disk it is forgotten at a restart, and nothing else fails by that.
   func remember(_ replica: any Replica) {
-    noteDeleteRules(replica)
+    noteRules(replica)
     guard let identifier = replica.identifier, !life.isRemoved else { return }
     if let former = knownIdentifier, former != identifier {
       report(.madeAnew(replica: configuration.name, path: configuration.url.storePlace))

@@ -11,8 +11,8 @@ extension Link {
   /// Runs a pass that begins from now on, and waits for it; failed passes are tried again until
   /// then.
   ///
-  /// Where a pass has moved something and left something held, the next one is waited for. While nothing is missing but records that others refer to, further passes look for them, as long as
-  /// each few seconds bring some.
+  /// Where a pass has moved something and left something held, the next one is waited for. While nothing is missing but
+  /// records that others refer to, further passes look for them, as long as each few seconds bring some.
   ///
   /// - Throws: ``SyncError``: timed out, paused, failed for good, removed, or complete with records
   ///   that are not visible, with differences that no pass knows of, or with records that the direction
@@ -44,7 +44,7 @@ extension Link {
           + (held.leftOut > 0 ? "; " + configuration.textOfLeftOut(held.leftOut) : ""),
         recovery: .person)
     }
-    if let known = life.differences, known.lasting > 0 {
+    if let known = await lastingDifferences(timeout: timeout) {
       throw SyncError(
         .recordsHeld,
         "\(configuration.name) is not in step: \(known.text); verify it again, or repair it",

@@ -27,6 +27,8 @@ struct LinkLife: Sendable {
   private(set) var isUnfinished = false
   /// What a comparison found and none has found to be over.
   private(set) var differences: KnownDifferences?
+  /// When the last comparison ended and how long it took, in milliseconds; nil before the first.
+  private var comparison: (end: UInt64, length: UInt64)?
   /// What waits to be approved; stays while the link is paused or looks again.
   private(set) var deletions: DeletionPlan?
   /// When to look again whether it still has to be approved.
@@ -99,14 +101,39 @@ struct LinkLife: Sendable {
     enter(.ready)
   }
 
-  mutating func compared(_ report: VerifyReport, _ direction: SyncDirection, now: UInt64) {
-    differences = KnownDifferences.after(
+  /// - Parameter isAgain: Whether what is known was looked at again, for a wait; what is still so was found before.
+  mutating func compared(
+    _ report: VerifyReport, _ direction: SyncDirection, since began: UInt64, now: UInt64,
+    isAgain: Bool = false
+  ) {
+    comparison = (now, now > began ? now - began : 0)
+    // A value that could not be read may read by now and still be missing here.
+    if isAgain, let known = differences, known.unreadable > 0, !report.differences.isEmpty {
+      return
+    }
+    let found = KnownDifferences.after(
       report, at: now, direction, isComplete: held.count == 0, known: differences)
+    if isAgain, let found, let known = differences, found.count == known.count,
+      found.lasting == known.lasting
+    {
+      return
+    }
+    differences = found
   }
 
-  /// - Parameter count: How many values a pass has found that are not what their write wrote.
-  mutating func contradicted(_ count: Int, now: UInt64) {
-    differences = KnownDifferences.after(contradictions: count, at: now, known: differences)
+  /// Whether a wait may compare the stores: so that a link that is waited for all the time spends a twentieth of its
+  /// time on that.
+  func mayCompareAgain(now: UInt64) -> Bool {
+    // A clock that is set back gives the time anew.
+    comparison.map { now < $0.end || now - $0.end >= 20 * $0.length } ?? true
+  }
+
+  /// - Parameters:
+  ///   - count: How many values a pass has found that are not what their write wrote.
+  ///   - unreadable: How many of them could not be read.
+  mutating func contradicted(_ count: Int, unreadable: Int, now: UInt64) {
+    differences = KnownDifferences.after(
+      contradictions: count, unreadable: unreadable, at: now, known: differences)
   }
 
   /// - Parameter delay: The wait for the number of failures so far, in milliseconds.

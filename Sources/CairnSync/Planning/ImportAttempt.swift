@@ -56,12 +56,10 @@ struct ImportAttempt: Hashable, Sendable {
     switch failure {
     case .overtaken: replans += 1
     case .collision(let message):
-      replans += 1
       collisions += 1
-      // A collision that planning does not see comes back however often it is planned.
-      guard collisions > 3 else { return }
-      collisions = 0
-      leaveOutMore(message)
+      // Planning again sees what a program has written meanwhile. A collision that planning does not see comes
+      // back however often it is planned, so from then on each leaves out more, until nothing is left.
+      if collisions > 3 { leaveOutMore(message) }
     case .invalid(let records, let message):
       // Those that are left out already were not refused for what has come in of them.
       let (new, old) = records.reduce(into: ([RecordID: String](), [RecordID: String]())) {

@@ -30,6 +30,8 @@ struct ImportPlan: Sendable {
   struct ColumnValue: Hashable, Sendable {
     let column: Int
     let value: WireValue
+    /// Whether the row holds what is no value of the column's: this one is written also where reading shows the same.
+    var replacesStray = false
   }
 
   /// The members that one owner gets and loses in a relationship that travels as links.

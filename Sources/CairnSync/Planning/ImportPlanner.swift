@@ -27,6 +27,11 @@ struct ImportPlanner {
     /// Whether others have to learn of it: the state itself changed, not only what the row can show of it, or
     /// the source has to be told again.
     var isNews: Bool { before != after || isSourceBehind }
+
+    /// Whether another write of a property counts now than the one that filled the row.
+    func hasNewWrite(of name: String) -> Bool {
+      before?.registers[name]?.write.stamp != after.registers[name]?.write.stamp
+    }
   }
 
   struct PlannedLink {

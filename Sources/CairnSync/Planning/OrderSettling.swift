@@ -32,7 +32,9 @@ extension ImportPlanner {
       let column = plan.columns[index]
       guard let inverse = column.orderedInverse, let owner = shown[column.name] else { continue }
       let name = column.positionName
-      let isMoved = item.before?.registers[name] != item.after.registers[name]
+      // A list that has just got its order has no row yet that shows the places.
+      let isMoved =
+        batch.isModelChange || item.before?.registers[name] != item.after.registers[name]
       if isMoved || item.row?[column.name]?.reference != owner { lists.note(owner, inverse) }
     }
   }

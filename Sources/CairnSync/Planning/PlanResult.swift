@@ -85,6 +85,7 @@ extension ImportPlanner {
     var values: [ImportPlan.ColumnValue] = []
     values.reserveCapacity(item.row == nil ? entity.columns.count : 4)
     let registers = item.after.registers
+    let strays = known.strays[item.id] ?? []
     for index in entity.columns.indices {
       let value: WireValue
       let written = registers.value(index, in: entity.names)
@@ -101,8 +102,13 @@ extension ImportPlanner {
       } else {
         continue
       }
-      if let old = item.row?.value(index, in: entity.names), old.isSame(as: value) { continue }
-      values.append(.init(column: index, value: value))
+      let isStray = !strays.isEmpty && strays.contains(entity.columns[index].name)
+      if let old = item.row?.value(index, in: entity.names), old.isSame(as: value),
+        !(isStray && item.hasNewWrite(of: entity.columns[index].name))
+      {
+        continue
+      }
+      values.append(.init(column: index, value: value, replacesStray: isStray))
     }
     if item.row == nil {
       plan.rows.append(

@@ -41,7 +41,6 @@ extension Decimal {
   /// What a SQLite store keeps of the number: an integer of 64 bits as it is, all else as a double.
   var keptBySQLite: Decimal {
     if Decimal(NSDecimalNumber(decimal: self).int64Value) == self { return self }
-    guard let double = Double("\(self)"), double.isFinite else { return self }
-    return Decimal(string: "\(double)") ?? self
+    return Double("\(self)").flatMap { Decimal(shortest: $0) } ?? self
   }
 }

@@ -69,4 +69,37 @@ struct ForeignRuleTests {
     #expect(try await daemon.engine.verify(name: "nas", timeout: .patience).isEqual)
     try await daemon.close()
   }
+
+  /// Rows that a program inserted past history are no records, so that planning unites none with them.
+  @Test func eachRecordWhoseUniqueValueSuchARowHasWaitsByItself() async throws {
+    let scratch = try Scratch()
+    let daemon = try SyncEngineTests.Daemon("local", in: scratch)
+    _ = try await daemon.addReplica(in: scratch, with: ["k"])
+    try daemon.tag("k", with: "first")
+    try await daemon.engine.wait(timeout: .patience)
+    let taken = stride(from: 0, to: 40, by: 5)
+    for number in taken {
+      try await scratch.sql(
+        "nas",
+        """
+        INSERT INTO ZTAG (Z_PK, Z_ENT, Z_OPT, ZNAME) \
+        SELECT \(100 + number), Z_ENT, 1, 't\(number)' FROM ZTAG WHERE ZNAME = 'first'
+        """)
+    }
+    try await scratch.sql("nas", "UPDATE Z_PRIMARYKEY SET Z_MAX = 200 WHERE Z_NAME = 'Tag'")
+    try daemon.site.write { context in
+      for number in 0..<40 {
+        _ = try daemon.site.insert("Tag", ["name": "t\(number)"], in: context)
+      }
+    }
+    let refusal = await #expect(throws: SyncError.self) {
+      try await daemon.engine.wait(timeout: .patience)
+    }
+    #expect(
+      refusal?.message.contains("8 records in quarantine") == true, "\(refusal?.message ?? "")")
+    let report = try await daemon.engine.verify(name: "nas", timeout: .patience)
+    #expect(report.differences.count { $0.kind == .onlyLocal } == 8, "\(report.differences)")
+    #expect(report.differences.count { $0.kind == .unknownReplica } == 8)
+    try await daemon.close()
+  }
 }

@@ -84,6 +84,31 @@ struct TruthTests {
     try await last.close()
   }
 
+  /// Nothing tells the daemon of it: its wait looks again, though not each time where that takes long.
+  @Test func whatAnotherDaemonHasRepairedEndsNoWait() async throws {
+    let scratch = try Scratch()
+    let (daemon, replica) = try await SyncEngineTests.Daemon.withReplica(in: scratch)
+    let other = try SyncEngineTests.Daemon("other", in: scratch)
+    try other.engine.addReplica(ReplicaConfiguration(name: "nas", url: replica))
+    try await other.engine.wait(timeout: .patience)
+    try await insertPastHistory(in: replica)
+    let found = try await other.engine.verify(name: "nas", timeout: .patience)
+    #expect(found.differences.map(\.kind) == [.unknownReplica])
+    await #expect(throws: SyncError.self) { try await other.engine.wait(timeout: .patience) }
+    let repaired = try await daemon.engine.repair(name: "nas", timeout: .patience)
+    #expect(repaired.actions.map(\.kind) == [.takenUp] && repaired.remaining.isEmpty)
+    let deadline = ContinuousClock.now + .patience
+    var isInStep = false
+    while !isInStep, ContinuousClock.now < deadline {
+      isInStep = (try? await other.engine.wait(timeout: .patience)) != nil
+    }
+    #expect(isInStep)
+    #expect(try other.engine.status().replicas[0].differences == nil)
+    #expect(try other.site.picture() == daemon.site.picture())
+    try await daemon.close()
+    try await other.close()
+  }
+
   @Test(arguments: SyncDirection.allCases)
   func whatNoPassMendsFollowsFromTheKindAndFromWhereTheLinkGoes(direction: SyncDirection) {
     func difference(_ kind: StoreDifference.Kind, ofOneWrite: Bool = false) -> StoreDifference {

@@ -248,6 +248,43 @@ struct EntityFilterTests {
     for daemon in daemons.values { try await daemon.close() }
   }
 
+  /// Items take their children along, too: the deleter knew neither the item between nor the part.
+  @Test func whatGoesAlongWithARecordThatIsHiddenItselfGoesThereToo() async throws {
+    let scratch = try Scratch()
+    func open(_ name: String, _ entities: Set<String>?) throws -> SyncEngineTests.Daemon {
+      let model = SampleModel.make()
+      model.entitiesByName["Item"]?.relationshipsByName["children"]?.deleteRule = .cascade
+      let daemon = try SyncEngineTests.Daemon(name, in: scratch, model: model)
+      try daemon.engine.addReplica(replica(scratch, entities))
+      return daemon
+    }
+    let (all, items, parts) = (
+      try open("all", nil), try open("items", ["Item"]), try open("parts", ["Part"])
+    )
+    func settle(_ daemons: SyncEngineTests.Daemon...) async throws {
+      for _ in 0..<3 { for daemon in daemons { try await daemon.engine.wait(timeout: .patience) } }
+    }
+    try all.site.write { _ = try all.site.insert("Item", ["key": "top"], in: $0) }
+    try await settle(all, items, parts)
+    try await items.engine.rest()
+    try all.site.write { context in
+      let between = try all.site.insert("Item", ["key": "between"], in: context)
+      between.setValue(try all.site.find("Item", "top", in: context), forKey: "parent")
+      _ = try all.site.insert("Part", ["key": "p", "item": between], in: context)
+    }
+    try await settle(all, parts)
+    #expect(try parts.site.picture() == ["part p of - at -1"])
+    try items.site.delete("top")
+    try items.engine.resume()
+    try await settle(items, all, parts)
+    for daemon in [all, items, parts] {
+      #expect(try daemon.site.picture() == [])
+      let report = try await daemon.engine.verify(name: "nas", timeout: .patience)
+      #expect(report.isEqual, "\(report)")
+      try await daemon.close()
+    }
+  }
+
   /// A reference to what only another store knows to be united with another record.
   @Test func aRepairKeepsReferencesToWhatIsNotExchanged() async throws {
     let scratch = try Scratch()

@@ -77,6 +77,25 @@ struct ApprovalTests {
     try await daemon.close()
   }
 
+  /// Nothing tells of them but that they are gone.
+  @Test func recordsThatWentWithoutHistoryAreAskedAboutAsWell() async throws {
+    let limit = DeletionLimit(share: 0.5, smallest: 100)
+    try await daemon(limit).close()
+    let program = try SyncEngineTests.Daemon("local", in: scratch)
+    try delete(120, program)
+    let history = try #require(program.site.store.capabilities.history)
+    #expect(try history.purgeHistory(before: .max, date: nil) > 0)
+    try await program.close()
+    let next = try SyncEngineTests.Daemon("local", in: scratch) { $0.deletionLimit = limit }
+    try next.engine.addReplica(ReplicaConfiguration(name: "nas", url: url))
+    #expect(await refused(next)?.code == .awaitingApproval)
+    #expect(try count("Item", next) == 130)
+    try await next.engine.approve("nas")
+    try await next.engine.wait(timeout: .patience)
+    #expect(try count("Item", next) == 10)
+    try await next.close()
+  }
+
   @Test func theNumberCountsByItselfAndTinyEntitiesAreNotAskedAbout() async throws {
     let daemon = try await daemon(DeletionLimit(count: 5, share: nil, smallest: 50))
     try delete(5, daemon)

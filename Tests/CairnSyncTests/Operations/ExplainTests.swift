@@ -43,6 +43,23 @@ struct ExplainTests {
     try await duet.close()
   }
 
+  @Test func aValueOfARecordThatCameBackIsNotSaidToHaveReplacedAllThatWasWritten() async throws {
+    let duet = try await Duet.make(policy: .writeWins)
+    try await duet.concurrently(
+      here: { context in
+        try duet.here.set("k", "value", "last", in: context)
+        try context.save()
+        context.delete(try #require(try duet.here.site.find("Item", "k", in: context)))
+      },
+      there: { try duet.there.set("k", "other", 2.5, in: $0) })
+    let record = try duet.here.record("Item", "k")
+    let found = try await duet.here.engine.explain(record, property: "value")
+    let value = try #require(found.values.first)
+    #expect(!found.isDeleted && found.deletion != nil)
+    #expect(value.value == .string("first") && value.rule == .conflict(.writeWon))
+    try await duet.close()
+  }
+
   @Test func itSaysWhereAValueHasNotArrived() async throws {
     let duet = try await Duet.make()
     try await duet.here.engine.rest()

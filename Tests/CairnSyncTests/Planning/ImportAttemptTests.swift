@@ -72,7 +72,15 @@ struct ImportAttemptTests {
       #expect(left(attempt) == [])
     }
     attempt.take(.collision("name"))
-    #expect(left(attempt) == Set(Self.ids[..<4]) && attempt.replans == 4)
+    #expect(left(attempt) == Set(Self.ids[..<4]) && attempt.replans == 0)
+  }
+
+  @Test func collisionsAreNotOtherWritersAndEndAllTheSame() {
+    var attempt = ImportAttempt(Self.ids, limit: 3)
+    for _ in 1...6 { attempt.take(.collision("name")) }
+    #expect(left(attempt) == Set(Self.ids) && attempt.parts.count == 2 && attempt.replans == 0)
+    attempt.take(.collision("name"))
+    #expect(attempt.step == .failed)
   }
 
   @Test func aSetWithoutRecordsHasNobodyToBlame() {
