@@ -43,7 +43,14 @@ enum FailureReport {
         report(unknown.message, hint: unknown.hint, name: "usage", fields: [:])
         Foundation.exit(usage)
       }
-      command.exit(withError: error)
+      let (code, message) = (command.exitCode(for: error).rawValue, command.message(for: error))
+      guard isJSON, !message.isEmpty else { command.exit(withError: error) }
+      // The parser's own text names the command whose help it is.
+      let help = command.fullMessage(for: error).firstMatch(of: /See '(.+)' for more/)?.output.1
+      report(
+        message, hint: help.map { "`\($0)` says what it takes" },
+        name: code == usage ? "usage" : "failed", fields: [:])
+      Foundation.exit(code)
     }
   }
 
@@ -64,10 +71,13 @@ enum FailureReport {
       fields: error?.fields ?? [:])
   }
 
+  /// Whether a machine reads; the words are looked at, since they may be no command line.
+  private static var isJSON: Bool { CommandLine.arguments.contains("--json") }
+
   private static func report(
     _ message: String, hint: String?, name: String, fields: [String: JSONValue]
   ) {
-    if CommandLine.arguments.contains("--json") {
+    if isJSON {
       var members: [String: JSONValue] = [
         "error": .string(name), "message": .string(message), "parameters": .object(fields),
       ]

@@ -9,7 +9,7 @@ final class KeptConnection {
   private let begin: (ControlClient) throws -> Void
   private var client: ControlClient?
   /// Since when the daemon is not reachable, and why; nil while it is.
-  private(set) var absence: (since: WireDate, reason: String)?
+  private(set) var absence: (since: WireDate, reason: any Error)?
 
   /// How long an answer may take where the command line says nothing; keys wait for it, too.
   private static let patience = Duration.seconds(5)
@@ -39,15 +39,22 @@ final class KeptConnection {
       return answer
     } catch let error as ControlClientError {
       if case .misunderstood = error { throw error }
-      lose(error.description)
-    } catch let error as ControlError {
-      guard case .notReady = error else { throw error }
-      lose(error.description)
+      lose(error)
+    } catch let error as ControlError where Self.isPassing(error) {
+      lose(error)
     }
     return nil
   }
 
-  private func lose(_ reason: String) {
+  /// Whether the daemon starts or stops, or opens a store anew.
+  private static func isPassing(_ error: ControlError) -> Bool {
+    switch error {
+    case .notReady, .storeUnavailable(_, StatusProblem.storeClosed, _): true
+    default: false
+    }
+  }
+
+  private func lose(_ reason: any Error) {
     client?.close()
     client = nil
     absence = (absence?.since ?? .now, reason)
@@ -57,7 +64,7 @@ final class KeptConnection {
   var absenceLines: [String] {
     guard let absence else { return [] }
     return TerminalText.wrapped("cairnd is not reachable since \(Readable.moment(absence.since))")
-      + TerminalText.wrapped(absence.reason, indent: "  ")
+      + TerminalText.wrapped("\(absence.reason)", indent: "  ")
       + TerminalText.wrapped(
         "`systemctl status cairnd` says more; it is asked again until it answers", indent: "  ")
   }

@@ -142,8 +142,22 @@ import Testing
     let found = try problems("model: /m.mom\nlog: {level: info\n")
     #expect(found.count == 1)
     #expect(found.first?.hasPrefix("3|") == true || found.first?.hasPrefix("2|") == true)
-    let twice = try problems("model: /m.mom\nmodel: /n.mom\n")
-    #expect(twice.first?.contains("comes twice") == true)
+  }
+
+  @Test(arguments: [
+    ("model: /m.mom\nlog: {}\n\nmodel: /n.mom\nsync: {}\n", ["4|model"]),
+    ("sync: {}\nmodel: /m.mom\nsync: {}\nmodel: /n.mom\n", ["3|sync", "4|model"]),
+    ("replicas:\n  - name: path\n    path: /a\n    path: /b\n", ["4|path"]),
+    ("log: {level: info, format: json, level: debug}\n", ["1|level"]),
+  ])
+  func aKeyThatComesTwiceIsReportedWhereItComesAgain(_ text: String, _ places: [String]) throws {
+    let found = try problems(text).filter { $0.contains("comes twice") }
+    #expect(
+      found
+        == places.map { place in
+          let (line, key) = (place.prefix { $0 != "|" }, place.drop { $0 != "|" }.dropFirst())
+          return "\(line)||the key \(key) comes twice|keep one of the two"
+        })
   }
 
   @Test func laterFilesAndSettingsWin() throws {

@@ -10,13 +10,14 @@ public enum DrainDaemon: ControlMethod {
   public static let declarations = [
     """
     # A replica at the end; behind are transactions that it lacks, null when that is not known. They are
-    # brought after the next start. leftOut says what stays where it is because of the link's direction.
+    # brought after the next start. leftOut says what it does not get, because of the link's direction or of
+    # the entities that the replica has.
     type DrainedReplica (name: string, behind: ?int, reason: ?string, leftOut: ?string)
     """,
     """
     # Before a planned shutdown: take no more calls that need the stores, finish passes, close the stores,
-    # then answer. timeout is in seconds for the passes, 30 when null. Again, it answers the same. The
-    # way back is a restart. Role: control.
+    # then answer. timeout is in seconds for the passes, 30 when null; a replica whose next attempt comes
+    # later is not waited for. Again, it answers the same. The way back is a restart. Role: control.
     method Drain(timeout: ?float) -> (lastTransaction: ?int, replicas: []DrainedReplica)
     """,
   ]
@@ -45,7 +46,7 @@ public enum DrainDaemon: ControlMethod {
     public var behind: Int?
     /// Why it was not brought into step; nil when it was.
     public var reason: String?
-    /// What is not brought because the link goes in one direction only; nil for nothing.
+    /// What it does not get, because of the link's direction or of the entities that it has; nil for nothing.
     public var leftOut: String?
 
     public init(

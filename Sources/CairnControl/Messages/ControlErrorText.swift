@@ -120,6 +120,7 @@ extension ControlError: CustomStringConvertible {
       "backup.folder in cairnd.yaml names another folder; `cairnctl reload` takes it over"
     case .notPossible("backup-failed", _):
       "`df -h` and `ls -ld` show room and rights there; then: cairnctl backup"
+    case .notPossible("no-replica", _): "`cairnctl stores` shows which stores are replicas"
     case .notPossible("no-file", _): "`cairnctl stores` shows which stores are files"
     case .notPossible("not-awaited", _): "`cairnctl parked` lists what references wait for"
     // The reason says what to do.

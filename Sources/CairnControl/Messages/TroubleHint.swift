@@ -42,7 +42,7 @@ public enum TroubleHint {
     case "not-syncing": "`cairnctl status` shows what keeps it, and what to do"
     case StatusProblem.requiredReplicaMissing:
       "make its place reachable (mount it, or start its server), or take `required` out of the "
-        + "configuration; it goes on by itself"
+        + "configuration; it goes on by itself, a paused one once it is resumed"
     case StatusProblem.storeClosed: "`cairnctl status` shows when it is open again"
     default: nil
     }

@@ -19,20 +19,28 @@ enum ConfigurationCheck {
   /// - Throws: ``ConfigurationInvalid`` with all problems at once, those of its text and those of what it names.
   @discardableResult
   static func load(_ loader: ConfigurationLoader) throws -> LoadedConfiguration {
+    try loadWithModel(loader).configuration
+  }
+
+  /// The same with the model that was looked at.
+  static func loadWithModel(
+    _ loader: ConfigurationLoader
+  ) throws -> (configuration: LoadedConfiguration, model: ManagedObjectModel?) {
     let reading = loader.read()
-    let problems = problems(of: reading, file: loader.path)
+    let model = Result { try self.model(of: reading.sections) }
+    let problems = problems(of: reading, model, file: loader.path)
     guard problems.isEmpty else { throw ConfigurationInvalid(problems: problems) }
-    return try reading.loaded()
+    return (try reading.loaded(), try model.get())
   }
 
   private typealias Problem = (path: [String], problem: String, remedy: String?)
 
   private static func problems(
-    of reading: ConfigurationReading, file: String
+    of reading: ConfigurationReading, _ model: Result<ManagedObjectModel?, any Error>, file: String
   ) -> [ConfigurationProblem] {
     // A key whose text is wrong has no value to look at.
     let known = Set(reading.problems.map(\.key))
-    let found = problems(of: reading.sections).map { path, problem, remedy in
+    let found = problems(of: reading.sections, model).map { path, problem, remedy in
       ConfigurationProblem(
         origin: reading.root.written(at: path)?.origin ?? ConfigurationOrigin(source: file),
         key: path.joined(separator: "."), problem: problem, remedy: remedy)
@@ -40,10 +48,12 @@ enum ConfigurationCheck {
     return reading.problems + found.filter { !known.contains($0.key) }
   }
 
-  private static func problems(of sections: ConfigurationSections) -> [Problem] {
+  private static func problems(
+    of sections: ConfigurationSections, _ model: Result<ManagedObjectModel?, any Error>
+  ) -> [Problem] {
     var problems: [Problem] = []
     do {
-      if let model = try model(of: sections) { problems += unknownEntities(sections, model) }
+      if let model = try model.get() { problems += unknownEntities(sections, model) }
     } catch let failure as EngineFailure {
       problems.append((["model"], failure.reason, nil))
     } catch {

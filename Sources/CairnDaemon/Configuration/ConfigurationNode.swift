@@ -59,7 +59,7 @@ extension ConfigurationNode {
       }
       try self.init(node: node, source: source)
     } catch let error as YamlError {
-      throw ConfigurationInvalid(problems: [Self.problem(of: error, source: source)])
+      throw ConfigurationInvalid(problems: Self.problems(of: error, in: yaml, source: source))
     }
   }
 
@@ -94,25 +94,47 @@ extension ConfigurationNode {
     }
   }
 
-  private static func problem(of error: YamlError, source: String) -> ConfigurationProblem {
-    func at(_ line: Int?, _ column: Int?, _ problem: String) -> ConfigurationProblem {
+  private static func problems(
+    of error: YamlError, in yaml: String, source: String
+  ) -> [ConfigurationProblem] {
+    func at(
+      _ line: Int?, _ column: Int?, _ problem: String, remedy: String = "correct the YAML"
+    ) -> ConfigurationProblem {
       ConfigurationProblem(
         origin: ConfigurationOrigin(source: source, line: line, column: column), key: "",
-        problem: problem, remedy: "correct the YAML")
+        problem: problem, remedy: remedy)
     }
     switch error {
     case .scanner(let context, let problem, let mark, _),
       .parser(let context, let problem, let mark, _),
       .composer(let context, let problem, let mark, _):
       let around = context.map { " \($0.text)" } ?? ""
-      return at(mark.line, mark.column, "not YAML: \(problem)\(around)")
+      return [at(mark.line, mark.column, "not YAML: \(problem)\(around)")]
     case .duplicatedKeysInMapping(let duplicates, let context):
-      return at(
-        context.mark.line, context.mark.column,
-        "the key \(duplicates.sorted().joined(separator: ", ")) comes twice")
-    case .reader(let problem, _, _, _): return at(nil, nil, "not YAML: \(problem)")
-    default: return at(nil, nil, "not YAML: \(error)")
+      return duplicates.map { key in
+        at(
+          repetition(of: key, in: yaml) ?? context.mark.line, nil, "the key \(key) comes twice",
+          remedy: "keep one of the two")
+      }
+    case .reader(let problem, _, _, _): return [at(nil, nil, "not YAML: \(problem)")]
+    default: return [at(nil, nil, "not YAML: \(error)")]
     }
+  }
+
+  /// The line on which a key comes for the second time: the first up to which the text has the fault.
+  ///
+  /// Yams tells of the first time only.
+  private static func repetition(of key: String, in yaml: String) -> Int? {
+    let lines = yaml.split(omittingEmptySubsequences: false) { $0.isNewline }
+    return lines.indices.first { index in
+      guard lines[index].contains(key) else { return false }
+      do {
+        _ = try Yams.compose(yaml: lines[...index].joined(separator: "\n"))
+      } catch YamlError.duplicatedKeysInMapping(let duplicates, _) {
+        return duplicates.contains(key)
+      } catch {}
+      return false
+    }.map { $0 + 1 }
   }
 }
 

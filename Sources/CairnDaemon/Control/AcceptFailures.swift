@@ -1,5 +1,6 @@
 // What keeps a listening socket from taking connections.
 import CairnPlatform
+import Foundation
 import Logging
 import NIOCore
 import NIOPosix
@@ -32,6 +33,8 @@ private final class AcceptFailures: ChannelInboundHandler, Sendable {
   private let place: String
   private let logger: Logger
   private let throttle = EventThrottle()
+  /// As it is at the start: who has no file left to open cannot read it.
+  private let mostFiles = ProcessFigures.mostOpenFiles
 
   init(place: String, logger: Logger) {
     self.place = place
@@ -48,9 +51,15 @@ private final class AcceptFailures: ChannelInboundHandler, Sendable {
     }
     let code = ErrnoCode(rawValue: failure.errnoCode)
     guard throttle.isDue(code.word) else { return }
-    let advice = code.advice.map { "; \($0)" } ?? ""
+    let advice = advice(code).map { "; \($0)" } ?? ""
     logger.event(
       .acceptFailed, "connections to \(place) have to wait: \(code.explanation)\(advice)",
       metadata: ["errorCode": .string(code.word), "socket": .string(place)])
+  }
+
+  private func advice(_ code: ErrnoCode) -> String? {
+    guard code.rawValue == EMFILE else { return code.advice }
+    let now = mostFiles.map { " from \($0)" } ?? ""
+    return "raise the limit of open files\(now) with LimitNOFILE= in the unit"
   }
 }

@@ -21,12 +21,11 @@ struct ConfiguredModel: Sendable {
     }
   }
 
-  /// Whether its file holds another model by now, or another version is the current one.
+  /// Whether it is another model, or another version, than its file holds by now.
   ///
-  /// - Throws: ``EngineFailure`` where the file cannot be used.
-  func hasChanged() throws -> Bool {
+  /// - Parameter model: What the file holds.
+  func differs(from model: ManagedObjectModel) -> Bool {
     guard case .file = section, let content else { return false }
-    let model = try LocalStoreOpening.model(section, localStore: "")
     return Self.content(of: model).map { $0 != content } ?? false
   }
 

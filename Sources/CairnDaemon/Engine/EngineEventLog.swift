@@ -155,8 +155,9 @@ struct EngineEventLog {
     case .passCompleted(let replica, let pulled, let pushed, let conflicts, _):
       // For the flight recorder.
       if pulled + pushed + conflicts > 0 {
+        let lost = Readable.count(conflicts, "conflict")
         logger.debug(
-          "pass with \(replica) completed: \(pulled) pulled, \(pushed) pushed, \(conflicts) conflicts",
+          "pass with \(replica) completed: \(pulled) pulled, \(pushed) pushed, \(lost)",
           metadata: ["replica": .string(replica)])
       }
       memory.passes.add(
@@ -200,9 +201,10 @@ struct EngineEventLog {
           "replica": .string(replica), "path": .string(path), "reader": .string(reader),
         ])
     case .returned(let replica, let path, let deleted):
+      let gone = Readable.count(deleted, "record or link", "records and links")
       logger.event(
         .replicaReturned,
-        "\(path) was away for longer than the retention; the stores were compared, and \(deleted) records and links deleted that were gone",
+        "\(path) was away for longer than the retention; the stores were compared, and what was gone is deleted: \(gone)",
         metadata: ["replica": .string(replica), "path": .string(path), "count": "\(deleted)"])
     case .clockFellBack(let replica, let path, let milliseconds):
       logger.event(
@@ -264,12 +266,13 @@ struct EngineEventLog {
     for (replica, times) in memory.returns.sorted(by: { $0.key < $1.key })
     where times > 1 || memory.silent.contains(replica) {
       let code = problems.troubles.code(of: replica)
+      let often = Readable.count(times, "time")
       var metadata: Logger.Metadata = ["replica": .string(replica)]
       metadata["errorCode"] = code.map { .string($0.rawValue) }
       let state = code.map { "away now (\($0.rawValue))" } ?? "available now"
       logger.event(
         code == nil ? .storeAvailable : .storeUnavailable,
-        "\(replica) came back \(times) times within five minutes, and is \(state)",
+        "\(replica) came back \(often) within five minutes, and is \(state)",
         metadata: metadata)
     }
     memory.returns = [:]
@@ -280,9 +283,10 @@ struct EngineEventLog {
     let now = MonotonicClock.nanoseconds / 1_000_000
     for (replica, sum) in memory.passes.take() {
       let seconds = (now - min(now, sum.since)) / 1000
+      let pulled = Readable.count(sum.pulled, "change")
+      let passes = Readable.count(sum.passes, "pass", "passes")
       logger.event(
-        .passesCompleted,
-        "\(sum.pulled) changes from \(replica), \(sum.pushed) to it, in \(sum.passes) passes",
+        .passesCompleted, "\(pulled) from \(replica), \(sum.pushed) to it, in \(passes)",
         metadata: [
           "replica": .string(replica), "passes": "\(sum.passes)", "pulled": "\(sum.pulled)",
           "pushed": "\(sum.pushed)", "conflicts": "\(sum.conflicts)", "seconds": "\(seconds)",
@@ -324,7 +328,7 @@ struct EngineEventLog {
       }
     }
     let count = status.replicas.count
-    var text = "\(count) replica\(count == 1 ? "" : "s")"
+    var text = Readable.count(count, "replica")
     if behind > 0 { text += ", \(behind) behind" }
     if troubled > 0 { text += ", \(troubled) unavailable" }
     reporter.summary(text, problems: problems.all(of: status))

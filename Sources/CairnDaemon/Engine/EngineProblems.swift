@@ -32,6 +32,7 @@ final class ReplicaTroubles: Sendable {
     switch replica.phase {
     case .opening: reason = replica.lastError?.message ?? "it has not answered"
     case .waiting(_, let error): reason = error.message
+    case .paused where replica.storeID == nil: reason = "it is paused, and not open"
     case .ready, .syncing, .migrating, .awaitingApproval, .paused, .failed, .removed: return nil
     }
     return StatusProblem(
@@ -133,7 +134,9 @@ struct EngineProblems: Sendable {
     case .ready, .syncing:
       replica.lastPass != nil || replica.lastError != nil
         || old.code != SyncError.Code.awaitingApproval.rawValue
-    case .migrating, .waiting, .awaitingApproval, .paused, .failed, .removed: true
+    // Nobody looks meanwhile: a pause mends nothing.
+    case .paused: false
+    case .migrating, .waiting, .awaitingApproval, .failed, .removed: true
     }
   }
 

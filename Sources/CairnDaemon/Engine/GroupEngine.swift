@@ -19,7 +19,7 @@ import Synchronization
 actor GroupEngine {
   var configuration: DaemonConfiguration { didSet { show() } }
   let logger: Logger
-  private let environment: SyncEnvironment
+  let environment: SyncEnvironment
   private let ownership: StoreOwnership
   private let feed: EventFeed
   let remembered: RememberedReplicas
@@ -215,13 +215,14 @@ actor GroupEngine {
     replicas[section.name] = (section, origin)
   }
 
-  /// The replicas that are required and not open, or not known to be, each with why.
+  /// The replicas that are required and not open, or not known to be, each with why; without those that are paused,
+  /// which do not come by themselves.
   var missingReplicas: [StatusProblem] {
     get async {
       guard let engine = running?.engine,
         let status = try? await Blocking.run({ try engine.status() })
       else { return [] }
-      return status.replicas.compactMap { troubles.absence(of: $0) }
+      return status.replicas.filter { $0.phase != .paused }.compactMap(troubles.absence)
     }
   }
 

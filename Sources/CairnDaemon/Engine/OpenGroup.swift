@@ -55,11 +55,16 @@ struct OpenGroup: Sendable {
 
   /// The name, if it is that of one replica.
   ///
-  /// - Throws: ``CairnControl/ControlError/storeNotFound(name:)``.
+  /// - Throws: ``CairnControl/ControlError``: there is no such store, or it is the local one.
   func replica(named name: String) throws -> String {
     let all = engine.replicaNames
-    guard all.contains(name) else { throw Self.unknownStore(name, among: all) }
-    return name
+    if all.contains(name) { return name }
+    if name == StoreReference.localName {
+      throw ControlError.notPossible(
+        code: "no-replica",
+        reason: "local is the store that replicas are kept in step with, and none of them")
+    }
+    throw Self.unknownStore(name, among: all)
   }
 
   static func unknownStore(_ name: String, among known: [String]) -> ControlError {

@@ -126,8 +126,8 @@ struct ReplicaReport {
     return [
       StatusWait(
         kind: .differences, count: known.count,
-        reason: "\(known.count) \(known.count == 1 ? "difference was" : "differences were") "
-          + "found on \(date), such as rows that a program wrote past history",
+        reason: Readable.count(known.count, "difference was", "differences were")
+          + " found on \(date), such as rows that a program wrote past history",
         command: "cairnctl repair \(replica.name) --dry-run")
     ]
   }
@@ -162,7 +162,7 @@ struct ReplicaReport {
     ) -> StatusWait? {
       guard count > 0 else { return nil }
       return StatusWait(
-        kind: kind, count: count, reason: "\(count) \(count == 1 ? one : many)",
+        kind: kind, count: count, reason: Readable.count(count, one, many),
         command: command)
     }
     var waits = [

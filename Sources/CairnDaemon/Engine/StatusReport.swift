@@ -43,14 +43,20 @@ struct StatusReport: Sendable {
 
   /// What is known while no engine runs: which stores there are.
   ///
-  /// - Parameter problem: Why there is none.
-  func absence(_ state: StoreStatus.State, _ problem: StatusProblem) -> EngineStatus {
+  /// - Parameters:
+  ///   - problem: Why there is none.
+  ///   - isEnding: Whether none is started any more, which is what was asked for.
+  func absence(
+    _ state: StoreStatus.State, _ problem: StatusProblem, isEnding: Bool
+  ) -> EngineStatus {
     EngineStatus(
       local: StoreStatus(
         name: StoreReference.localName, type: "sqlite", location: configuration.local.path,
         state: state, problem: problem),
-      replicas: replicas.sorted { $0.key < $1.key }.map { Self.line($0.value, .opening) },
-      problems: state == .unavailable ? [problem] : [], isRunning: false)
+      replicas: replicas.sorted { $0.key < $1.key }.map {
+        Self.line($0.value, isEnding ? .stopped : .opening)
+      },
+      problems: state == .unavailable && !isEnding ? [problem] : [], isRunning: false)
   }
 
   private static func line(

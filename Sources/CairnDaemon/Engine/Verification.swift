@@ -17,7 +17,7 @@ struct Verification: Sendable {
   static func log(_ differences: Int, in replica: String, to logger: Logger) {
     if differences == 0 { return }
     logger.event(
-      .storesDiffer, "\(differences) difference\(differences == 1 ? "" : "s") in \(replica)",
+      .storesDiffer, "\(Readable.count(differences, "difference")) in \(replica)",
       metadata: ["replica": .string(replica), "count": "\(differences)"])
   }
 

@@ -50,11 +50,11 @@ actor ConfigurationReload {
   private func take() async throws -> [String] {
     let old = current.configuration
     let loader = loader
-    let loaded = try await Blocking.run { try ConfigurationCheck.load(loader) }
+    let (loaded, model) = try await Blocking.run { try ConfigurationCheck.loadWithModel(loader) }
     let new = loaded.configuration
     let changes = ConfigurationChanges(from: old, to: new)
     var needingRestart = changes.needingRestart
-    if try await keeper.isModelChanged(), !needingRestart.contains("model") {
+    if !needingRestart.contains("model"), let model, try await keeper.isModelChanged(to: model) {
       needingRestart.insert("model", at: 0)
     }
     guard needingRestart.isEmpty else {
@@ -144,7 +144,7 @@ actor ConfigurationReload {
   private static func summary(_ refusal: ControlError) -> String {
     switch refusal {
     case .configurationInvalid(let problems):
-      "the configuration on disk has \(problems.count) problem\(problems.count == 1 ? "" : "s")"
+      "the configuration on disk has \(Readable.count(problems.count, "problem"))"
     case .restartNeeded(let keys):
       "not reloaded, needs a restart: \(keys.joined(separator: ", "))"
     default: "not reloaded: \(refusal)"

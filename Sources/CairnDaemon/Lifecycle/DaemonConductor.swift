@@ -13,7 +13,9 @@ actor DaemonConductor {
     var problems: [StatusProblem]
 
     init(_ lifecycle: DaemonLifecycle) {
-      (state, problems) = (lifecycle.statusState, lifecycle.problems)
+      state = lifecycle.statusState
+      // What is drained mends nothing any more; a restart looks anew.
+      problems = lifecycle.isDrained ? [] : lifecycle.problems
     }
   }
   private var lifecycle = DaemonLifecycle() {
@@ -67,11 +69,15 @@ actor DaemonConductor {
     for action in actions { await perform(action) }
   }
 
-  /// - Throws: ``CairnControl/ControlError/notReady(state:reason:)`` while it is starting or stopping.
+  /// - Throws: ``CairnControl/ControlError/notReady(state:reason:)`` while it is starting or stopping, and once it is
+  ///   drained.
   func checkIsUp() throws(ControlError) {
     guard !lifecycle.isUp || lifecycle.isDrained else { return }
     throw .notReady(
-      state: lifecycle.statusState.rawValue, reason: "this is no time to reload; try again later")
+      state: lifecycle.statusState.rawValue,
+      reason: lifecycle.isUp
+        ? "it is drained for a planned shutdown; systemctl restart cairnd takes the configuration over"
+        : "this is no time to reload; try again later")
   }
 
   /// The whole status, with the engine's part.

@@ -85,6 +85,7 @@ final class EngineHost: Sendable {
       case "migrating": .migrating
       default: .unavailable
       }
-    return stores.absence(local, StatusProblem(code: state.code, message: reason))
+    return stores.absence(
+      local, StatusProblem(code: state.code, message: reason), isEnding: name == "draining")
   }
 }

@@ -36,9 +36,7 @@ extension EngineKeeper {
   private func migrateOnce(
     _ parameters: MigrateStores.Parameters, _ send: @escaping Send
   ) async throws {
-    if isStopped {
-      throw ControlError.notReady(state: "draining", reason: "the daemon is stopping")
-    }
+    try checkGoesOn()
     let engine = try host.current()
     let changes = try await changes(of: parameters.name, engine)
     for change in changes { try await send(.init(plan: change.onWire)) }

@@ -1,5 +1,6 @@
 // Starts engines, exchanges them and stops them.
 import CairnControl
+import CairnModel
 import CairnPlatform
 import CairnSync
 import Foundation
@@ -16,7 +17,8 @@ actor EngineKeeper {
   private let environment: SyncEnvironment
   /// Starting, exchanging and stopping suspend.
   let turns = OneAtATime()
-  private(set) var isStopped = false
+  /// Why no engine is started any more; nil while one may be.
+  private(set) var ending: String?
   private var pace = ReopeningPace()
   /// What was wrong with replicas, from one engine to the next.
   private let troubles = ReplicaTroubles()
@@ -67,22 +69,30 @@ actor EngineKeeper {
     }
   }
 
-  /// Whether the file of the configured model holds another one than the engine works with.
-  func isModelChanged() async throws -> Bool {
+  /// Whether the engine works with another model than the file of the configured one holds.
+  func isModelChanged(to model: ManagedObjectModel) async throws -> Bool {
     guard let group = try? await host.current().current() else { return false }
-    return try await Blocking.run { try group.configuredModel.hasChanged() }
+    return try await Blocking.run { group.configuredModel.differs(from: model) }
   }
 
   /// Whether the local store is being migrated, which whatever ends it leaves as if it had not begun.
   var isMigrating = false
 
+  var isStopped: Bool { ending != nil }
+
+  /// - Throws: ``CairnControl/ControlError/notReady(state:reason:)`` where no engine is started any more.
+  func checkGoesOn() throws(ControlError) {
+    if let ending { throw .notReady(state: "draining", reason: ending) }
+  }
+
   /// Stops the engine for good.
   func stop() async {
-    isStopped = true
+    let reason = "the daemon is stopping"
+    ending = reason
     await Blocking.wait(atMost: isMigrating ? .seconds(2) : .seconds(40)) {
       await self.turns.run {
         let engine = self.host.withdraw(
-          state: "draining", reason: "the daemon is stopping")
+          state: "draining", reason: reason)
         await engine?.stop()
       }
     }
@@ -99,19 +109,18 @@ actor EngineKeeper {
   }
 
   private func drainOnce(within limit: Duration) async throws -> DrainDaemon.Reply {
-    if isStopped {
-      throw ControlError.notReady(state: "draining", reason: "the daemon is stopping")
-    }
-    isStopped = true
+    try checkGoesOn()
     let reason = "it was drained for a planned shutdown; systemctl restart cairnd goes on"
+    ending = reason
     let engine = host.close(state: "draining", reason: reason)
     await conductor.handle(.drained)
     let reply = await engine?.bringAll(within: limit) ?? DrainDaemon.Reply()
     _ = host.withdraw(state: "draining", reason: reason)
     await engine?.stop()
     let behind = reply.replicas.count { $0.reason != nil }
+    let lacking = Readable.count(behind, "replica lacks", "replicas lack")
     logger.event(
-      .drained, "drained for a planned shutdown; \(behind) replicas lack something",
+      .drained, "drained for a planned shutdown; \(lacking) something",
       metadata: ["count": "\(behind)"])
     drained = reply
     return reply
@@ -136,9 +145,7 @@ actor EngineKeeper {
     _ parameters: RestoreStore.Parameters, progress: @escaping StoreRestore.Report = { _ in }
   ) async throws -> RestoreStore.Reply {
     try await turns.run {
-      if await self.isStopped {
-        throw ControlError.notReady(state: "draining", reason: "the daemon is stopping")
-      }
+      try await self.checkGoesOn()
       let configuration = await self.configuration
       let opening = LocalStoreOpening(
         configuration: configuration, ownership: self.ownership, reporter: await self.reporter())

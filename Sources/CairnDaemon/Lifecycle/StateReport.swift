@@ -19,11 +19,13 @@ struct StateReport {
         metadata: ["store": "local", "state": .string(local.state.rawValue)])
     }
     for replica in status.replicas {
-      let behind = replica.lagTransactions.map { ", \($0) transactions behind" } ?? ""
+      let behind =
+        replica.lagTransactions.map { ", \(Readable.count($0, "transaction")) behind" } ?? ""
+      let passes = Readable.count(replica.passes, "pass", "passes")
       let problem = replica.problem.map { "; \($0.message) (\($0.code))" } ?? ""
       logger.event(
         .stateReported,
-        "\(replica.name): \(replica.state.rawValue)\(behind), \(replica.passes) passes\(problem)",
+        "\(replica.name): \(replica.state.rawValue)\(behind), \(passes)\(problem)",
         metadata: [
           "replica": .string(replica.name), "state": .string(replica.state.rawValue),
         ])

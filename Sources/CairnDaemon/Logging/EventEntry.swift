@@ -324,8 +324,10 @@ extension DaemonEvent {
         "5e2d84f19b7c4a038c61f5e70a3bd924", .warning, "A store lost history before it was read",
         [.replica, .path],
         """
-        A program purged the history of @CAIRN_PATH@. The stores were compared instead, and nothing is \
-        lost; what a program purges should be older than a few days.
+        A program purged the history of @CAIRN_PATH@, or wrote there while none was kept. The stores were \
+        compared instead: a row that is gone there counts as deleted, a value that differs as written there, \
+        and both reach the other stores as any write does. What a program purges should be older than a few \
+        days.
         """)
     case .recordQuarantined:
       EventEntry(

@@ -22,6 +22,13 @@ struct ProcessFigures: Sendable, Hashable {
     return figures
   }
 
+  /// How many files it may have open; nil for any number.
+  static var mostOpenFiles: Int? {
+    let text = try? String(contentsOfFile: "/proc/self/limits", encoding: .utf8)
+    let line = text?.split(separator: "\n").first { $0.hasPrefix("Max open files") }
+    return line?.split(separator: " ").dropFirst(3).first.flatMap { Int($0) }
+  }
+
   /// Takes the fields behind the program's name, which may hold blanks and parentheses.
   mutating func read(stat: String, pageSize: Int, ticks: Int) {
     guard let end = stat.lastIndex(of: ")"), ticks > 0 else { return }

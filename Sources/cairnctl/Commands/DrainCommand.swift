@@ -8,8 +8,9 @@ struct DrainCommand: ParsableCommand {
     discussion: """
       The daemon takes no more calls that need its stores, brings what is committed to the replicas \
       within --timeout (30 seconds), closes the stores and says what could not be brought: that follows \
-      after the next start. Programs may go on writing to the local store. Exit code 75: a replica lacks \
-      something. The way back is systemctl restart cairnd.
+      after the next start. A replica that cannot be reached is tried once more at once, and not waited \
+      for when its next attempt would come too late. Programs may go on writing to the local store. Exit \
+      code 75: a replica lacks something. The way back is systemctl restart cairnd.
       """)
 
   @OptionGroup var shared: SharedOptions
@@ -30,19 +31,20 @@ struct DrainCommand: ParsableCommand {
           ?? "; the local store was not open")
     ]
     for replica in reply.replicas {
-      guard let reason = replica.reason else {
-        let left = replica.leftOut.map { ": \($0)" }
-        lines += TerminalText.wrapped(
-          "\(replica.name) has all \(left == nil ? "of it" : "that it gets")\(left ?? "")",
-          indent: "  ")
-        continue
-      }
-      let lack =
-        replica.behind.map { "lacks \(Readable.count($0, "transaction"))" }
-        ?? "was not asked what it lacks"
-      lines += TerminalText.wrapped("\(replica.name) \(lack): \(reason)", indent: "  ")
+      lines += TerminalText.wrapped("\(replica.name) \(standing(of: replica))", indent: "  ")
     }
     lines.append("`systemctl stop cairnd` ends it now; `systemctl restart cairnd` goes on")
     return lines
+  }
+
+  private func standing(of replica: DrainDaemon.Replica) -> String {
+    guard let reason = replica.reason else {
+      return replica.leftOut.map { "has all that it gets: \($0)" } ?? "has all of it"
+    }
+    guard let behind = replica.behind else { return "was not asked what it lacks: \(reason)" }
+    if behind == 0 { return "has all that is known here, but is not in step: \(reason)" }
+    // Transactions may hold nothing that it gets.
+    let most = replica.leftOut == nil ? "" : "at most "
+    return "lacks \(most)\(Readable.count(behind, "transaction")): \(reason)"
   }
 }

@@ -2,6 +2,7 @@
 import ArgumentParser
 import CairnControl
 import CairnRecords
+import Foundation
 
 struct HistoryCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -10,7 +11,7 @@ struct HistoryCommand: ParsableCommand {
       The newest 20 transactions, or those since a time or a token. The last line gives the token to go \
       on from later. With --json each line is a transaction with the token behind it; of one with more \
       than 500 changes the lines but the last say "continues", and give the token before it. The last \
-      line has a token only.
+      line has a token only. With --follow it goes on where it was once the daemon is back after a restart.
 
       Examples: cairnctl history --since 2h --entity Package --follow; \
       cairnctl history --since TOKEN --json
@@ -86,13 +87,36 @@ struct HistoryCommand: ParsableCommand {
     let writer = HistoryPrinter(isJSON: shared.json)
     if let opened = try source.open() {
       try opened.history(parameters) { try writer.write($0) }
+    } else if follow {
+      try self.follow(parameters, writer)
     } else {
-      let client = try shared.connect()
-      // The next commit may be a day away.
-      if follow { client.timeout = nil }
-      try client.stream(GetHistory.self, parameters) { try writer.write($0) }
+      try shared.connect().stream(GetHistory.self, parameters) { try writer.write($0) }
     }
     try writer.end(source: source)
+  }
+
+  /// Reads on from one connection to the next, without a gap.
+  private func follow(_ start: GetHistory.Parameters, _ writer: HistoryPrinter) throws {
+    // The next commit may be a day away.
+    let connection = try KeptConnection(shared) { $0.timeout = nil }
+    var parameters = start
+    func read(_ client: ControlClient) throws {
+      try client.stream(GetHistory.self, parameters) { reply in
+        try writer.write(reply)
+        parameters = .init(
+          name: start.name, after: reply.token, entity: start.entity, author: start.author,
+          follow: true)
+      }
+    }
+    while try connection.ask(read) == nil, let reason = connection.absence?.reason {
+      // Who gets no answer to begin with may have asked in vain.
+      guard writer.hasRead else { throw reason }
+      if writer.interrupt() {
+        TerminalText.wrapped("note: \(reason); it is asked again until it answers")
+          .forEach(Output.note)
+      }
+      Thread.sleep(forTimeInterval: 1)
+    }
   }
 }
 
@@ -112,11 +136,24 @@ private final class HistoryPrinter {
   private var token = ""
   /// Changes of the transaction that is being written.
   private var changes = 0
+  private var isInterrupted = false
 
   init(isJSON: Bool) { self.isJSON = isJSON }
 
+  var hasRead: Bool { !token.isEmpty }
+
+  /// Prepares for a stream that begins where this one ended, which gives a transaction that came in part once more.
+  ///
+  /// - Returns: Whether something was read since the last time.
+  func interrupt() -> Bool {
+    defer { isInterrupted = true }
+    changes = 0
+    return !isInterrupted
+  }
+
   func write(_ reply: GetHistory.Reply) throws {
     token = reply.token
+    isInterrupted = false
     if let kept = reply.keptSince {
       Output.note("note: what was before \(Readable.moment(kept)) has been purged")
     }

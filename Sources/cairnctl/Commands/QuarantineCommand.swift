@@ -123,7 +123,7 @@ struct QuarantineDiscardCommand: ParsableCommand {
     if shared.json { return try Output.json(reply) }
     Output.line("discarded \(id)")
     if reply.lost > 0 {
-      let those = "\(reply.lost) " + (reply.lost == 1 ? "value is" : "values are")
+      let those = Readable.count(reply.lost, "value is", "values are")
       Output.line("\(those) in the journal: `cairnctl conflicts --rule discarded`")
     }
   }

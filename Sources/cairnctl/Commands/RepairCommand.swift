@@ -64,9 +64,13 @@ struct RepairCommand: ParsableCommand {
         hint: unequal == ["local"]
           ? "`cairnctl verify local` shows what is damaged"
           : results.contains { $0.held != nil }
-            ? HeldHint.text : "`cairnctl quarantine` shows what cannot be made visible")
+            ? HeldHint.text : Self.left)
     }
   }
+
+  private static let left =
+    "`cairnctl quarantine` shows whether it waits there; a value that is damaged in both stores has to be "
+    + "written anew by a program"
 
   private static func lines(_ action: RepairStores.Action) -> [String] {
     let what =

@@ -1,4 +1,5 @@
 // The terminal of a command that draws the same screen again and again.
+import CairnControl
 import CairnPlatform
 import Foundation
 
@@ -20,7 +21,7 @@ final class LiveScreen {
     var shown = lines
     if lines.count > rows {
       shown = Array(lines.prefix(max(0, rows - 1)))
-      shown.append("… and \(lines.count - shown.count) more lines")
+      shown.append("… and \(Readable.count(lines.count - shown.count, "more line"))")
     }
     terminal.draw(shown.map { TerminalText.clipped($0, to: columns) })
   }

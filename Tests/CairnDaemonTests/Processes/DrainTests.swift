@@ -47,6 +47,58 @@ import Testing
     #expect(await daemon.stop() == 0)
   }
 
+  @Test func aReplicaIsNotWaitedForWhoseNextAttemptComesTooLate() async throws {
+    let folder = try TemporaryFolder()
+    let replicas = """
+      replicas:
+        - {name: away, path: \(folder.file("no/such/folder/r.sqlite"))}
+        - {name: near, path: \(folder.file("near.sqlite")), entities: [Section]}
+      """
+    let daemon = try Daemon(in: folder, Daemon.Setup(extra: replicas))
+    try await daemon.start()
+    try await daemon.ctl("insert", "Section", "name=s")
+    // Each failure makes the pause longer.
+    let isLate = try await eventually {
+      _ = try daemon.client().call(SyncNow.self, .init(name: "away"))
+      let next = try daemon.replica("away")?.nextAttempt ?? .now
+      return next.milliseconds > WireDate.now.milliseconds + 25_000
+    }
+    #expect(isLate)
+    let reply = try await offPool {
+      try daemon.client().call(DrainDaemon.self, .init(timeout: 20))
+    }
+    let (away, near) = (reply.replicas.first, reply.replicas.last)
+    #expect(away?.reason?.contains("cannot be opened") == true, "\(reply)")
+    #expect(away?.reason?.contains("not in step yet") == false, "it was waited for: \(reply)")
+    #expect(near?.behind == 0 && near?.reason == nil, "\(reply)")
+    #expect(near?.leftOut == "it has Section only")
+    #expect(try await daemon.ctl("drain").code == 75)
+    #expect(await daemon.stop() == 0)
+  }
+
+  @Test func aDrainedDaemonNamesTheWayBackAndNothingThatMendsItself() async throws {
+    let folder = try TemporaryFolder()
+    let configuration = """
+      replicas: [{name: away, path: \(folder.file("no/such/r.sqlite")), required: true}]
+      sync: {requiredWait: 0s}
+      """
+    let daemon = try Daemon(in: folder, Daemon.Setup(extra: configuration))
+    try await daemon.start()
+    #expect(try daemon.status().state == .degraded)
+    #expect(try await daemon.ctl("drain", "--timeout", "0").code == 75)
+    let status = try daemon.status()
+    #expect(status.state == .draining && status.problems.isEmpty, "\(status)")
+    #expect(status.local?.problem?.message.contains("systemctl restart cairnd") == true)
+    #expect(status.replicas.map(\.state) == [.stopped])
+    for arguments in [["reload"], ["restore", "x"], ["store", "migrate"]] {
+      let refused = try await daemon.ctl(arguments)
+      #expect(refused.code == 1, "\(refused)")
+      #expect(refused.errors.contains("drained for a planned shutdown"), "\(refused.errors)")
+      #expect(refused.errors.contains("systemctl restart cairnd"), "\(refused.errors)")
+    }
+    #expect(await daemon.stop() == 0)
+  }
+
   /// A daemon with a replica that is not there, and how a wait for it ends that is under way.
   private func waiting() async throws -> (daemon: Daemon, end: Task<ControlError?, any Error>) {
     let folder = try TemporaryFolder()

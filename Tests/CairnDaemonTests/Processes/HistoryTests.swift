@@ -164,6 +164,31 @@ import Testing
     #expect(!daemon.logText.contains("event=callFailed"))
   }
 
+  @Test func aFollowerGoesOnAfterARestartWithWhatWasCommittedMeanwhile() async throws {
+    let daemon = try await daemon()
+    let session = try TerminalSession(
+      ["history", "--follow", "--json"], columns: 100, socket: daemon.socket)
+    @Sendable func isShown(_ author: String) -> Bool {
+      session.text.contains("\"author\":\"\(author)\"")
+    }
+    _ = try await insert(daemon, "Item", "one")
+    #expect(await eventually { isShown("one") }, "\(session.text)")
+    #expect(await daemon.stop() == 0)
+    #expect(await eventually { session.text.contains("note: ") }, "\(session.text)")
+    do {
+      let application = try ApplicationStore(model: daemon.setup.model, path: daemon.localPath)
+      try application.insert("Item", ["name": "two"])
+    }
+    try await daemon.start()
+    _ = try await insert(daemon, "Item", "three")
+    #expect(await eventually { isShown("three") }, "\(session.text)")
+    let shown = session.text.matches(of: /"author":"(one|application|three)"/).map(\.output.1)
+    #expect(shown == ["one", "application", "three"])
+    try session.press("\u{3}")
+    #expect(try await session.end() != 0)
+    #expect(await daemon.stop() == 0)
+  }
+
   @Test func aTokenWithoutHistoryBehindItIsRefusedWithTheWayOn() async throws {
     let daemon = try await daemon()
     for name in ["a", "b", "c"] { _ = try await insert(daemon, "Item", name) }

@@ -129,6 +129,16 @@ import Testing
     #expect(try daemon.replica("near")?.state != .paused)
   }
 
+  @Test func theLocalStoreIsNoReplicaAndIsNotSaidToBeUnknown() async throws {
+    let daemon = try daemon()
+    try await daemon.start()
+    for command in [["sync"], ["pause"], ["resume"], ["plan"], ["wait", "--for"]] {
+      let refused = try await daemon.ctl(command + ["local"])
+      #expect(refused.code == 1 && refused.errors.contains("none of them"), "\(refused.errors)")
+    }
+    #expect(await daemon.stop() == 0)
+  }
+
   @Test func aWaitThatTimesOutEndsWith75AndNamesWhoIsBehind() async throws {
     let folder = try TemporaryFolder()
     let daemon = try Daemon(

@@ -56,7 +56,7 @@ import Testing
     for _ in 0..<80 { streams.append(try UnixStream(connectingTo: socket)) }
     let isNoted = await eventually { daemon.logText.contains("event=acceptFailed") }
     #expect(isNoted, "\(daemon.log(last: 5))")
-    #expect(daemon.logText.contains("raise the limit of open files"))
+    #expect(daemon.logText.contains("raise the limit of open files from 64 with LimitNOFILE="))
     func ticks() throws -> Int {
       let text = try String(contentsOfFile: "/proc/\(daemon.pid)/stat", encoding: .utf8)
       let fields = text.split(separator: " ")

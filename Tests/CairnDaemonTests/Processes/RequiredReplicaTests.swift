@@ -63,6 +63,25 @@ import Testing
     #expect(await daemon.stop() == 0)
   }
 
+  @Test func aPauseEndsTheWaitForItAndMendsNothing() async throws {
+    try block()
+    let daemon = try daemon(wait: "10m")
+    try daemon.launch()
+    #expect(await eventually { (try? daemon.status().local?.state) == .open })
+    #expect(try await daemon.ctl("pause", "nas").code == 0)
+    #expect(try await eventually { try daemon.status().state == .degraded })
+    #expect(await daemon.stop() == 0)
+    try await daemon.start()
+    let status = try daemon.status()
+    #expect(status.state == .degraded && status.replicas.map(\.state) == [.paused])
+    #expect(status.problems.map(\.code) == ["required-replica-missing"])
+    #expect(status.problems.map(\.message) == ["nas: it is paused, and not open"])
+    try unblock()
+    #expect(try await daemon.ctl("resume", "nas").code == 0)
+    #expect(try await eventually { try daemon.status().state == .serving })
+    #expect(await daemon.stop() == 0)
+  }
+
   @Test func theDaemonIsReadyAndDegradedWithoutItAndWellOnceItIsThere() async throws {
     try block()
     let daemon = try daemon(wait: "0s")

@@ -17,6 +17,9 @@ import Testing
     let lines = daemon.logText.split(separator: "\n").filter { $0.contains("stateReported") }
     #expect(lines.count == 3, "the daemon, the local store and one replica: \(lines)")
     #expect(lines.contains { $0.contains("serving, started 20") && $0.contains("pid=\(pid)") })
+    #expect(
+      lines.contains { $0.contains(/copy: .*, (1 pass|[02-9] passes|[1-9][0-9]+ passes)"/) },
+      "\(lines)")
     #expect(lines.contains { $0.contains("local: open, \(daemon.localPath)") }, "\(lines)")
     #expect(try daemon.status().pid == Int(pid))
     #expect(await daemon.stop() == 0)
