@@ -196,7 +196,10 @@ open class ManagedObjectContext: NSObject, @unchecked Sendable {
 
   // MARK: Objects
 
-  /// Adds a new object.
+  /// Adds a new object, or takes its deletion back.
+  ///
+  /// What its to-one relationships lead to has it again. Nothing is saved of an object that belongs to
+  /// no context, although relationships may show it.
   open func insert(_ object: ManagedObject) { ObjectInsertion(context: self).insert(object) }
   /// Marks an object for deletion by the next save.
   open func delete(_ object: ManagedObject) { ObjectDeletion(context: self).delete(object) }

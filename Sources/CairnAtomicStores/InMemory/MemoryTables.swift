@@ -11,16 +11,16 @@ struct MemoryTables: Sendable {
   private var unique = UniqueIndex()
   private(set) var sidecar = SidecarMaps()
   var history = MemoryHistory()
-  /// How keys are given and whether uniqueness constraints are kept.
+  /// How keys are given.
   private let manner: Manner
   /// The last key given, when all entities share one sequence.
   private(set) var lastKey: Int64
 
   /// What tells one kind of store from another.
   enum Manner: Sendable {
-    /// Keys for each entity hierarchy; constraints are kept.
+    /// Keys for each entity hierarchy.
     case inMemory
-    /// One sequence of keys for the whole store; no constraints, as in Core Data's file formats.
+    /// One sequence of keys for the whole store, as in Core Data's file formats.
     case wholeFile
   }
 
@@ -59,12 +59,24 @@ struct MemoryTables: Sendable {
 
   // MARK: Writing
 
-  mutating func nextKey(for entity: EntityDescription) -> Int64 {
+  /// - Throws: 134030 when a damaged file has come to the last key there is.
+  mutating func nextKey(for entity: EntityDescription) throws -> Int64 {
     if manner == .wholeFile {
-      lastKey += 1
+      lastKey = try Self.key(after: lastKey)
       return lastKey
     }
-    return tables[ObjectIdentifier(entity.rootEntity), default: MemoryRowTable()].nextKey()
+    return try tables[ObjectIdentifier(entity.rootEntity), default: MemoryRowTable()].nextKey()
+  }
+
+  /// - Throws: 134030 when there is none.
+  static func key(after last: Int64) throws -> Int64 {
+    guard last < .max else {
+      throw CoreDataError(
+        .persistentStoreSave,
+        "The store is damaged: its keys have come to \(last), and there are no more. Restore the "
+          + "store from a backup.")
+    }
+    return last + 1
   }
 
   /// Writes everything in the request, or nothing.
@@ -76,12 +88,9 @@ struct MemoryTables: Sendable {
     if !conflicts.isEmpty { return .conflicts(conflicts) }
     let replaced = Set(
       request.updates.map(\.snapshot.objectID) + request.deletions.map(\.objectID))
-    let violations =
-      manner == .wholeFile
-      ? []
-      : unique.violations(
-        writing: request.insertions.map(\.snapshot) + request.updates.map(\.snapshot),
-        replaced: replaced, stored: row)
+    let violations = unique.violations(
+      writing: request.insertions.map(\.snapshot) + request.updates.map(\.snapshot),
+      replaced: replaced, stored: row)
     if !violations.isEmpty { return .constraintViolations(violations) }
     for insertion in request.insertions where row(insertion.snapshot.objectID) != nil {
       throw CoreDataError(
@@ -90,12 +99,10 @@ struct MemoryTables: Sendable {
     }
     // Nothing can fail from here on.
     for deletion in request.deletions { remove(deletion.objectID) }
-    for update in request.updates {
-      if let old = row(update.snapshot.objectID) { unique.remove(old) }
-    }
     for insertion in request.insertions { write(insertion.snapshot.with(version: 1)) }
     for update in request.updates {
-      let version = (row(update.snapshot.objectID)?.version ?? 0) + 1
+      // A damaged file may have the greatest.
+      let version = (row(update.snapshot.objectID)?.version ?? 0) &+ 1
       write(update.snapshot.with(version: version))
     }
     links.apply(request.links)
@@ -150,10 +157,12 @@ struct MemoryTables: Sendable {
   private mutating func write(_ row: RowSnapshot) {
     guard let key = row.objectID.rowKey else { return }
     let row = Self.withoutTransientValues(row)
-    links.update(from: self.row(row.objectID), to: row)
+    let old = self.row(row.objectID)
+    links.update(from: old, to: row)
     tables[ObjectIdentifier(row.objectID.entity.rootEntity), default: MemoryRowTable()].set(
       row, at: key)
-    if manner == .inMemory { unique.insert(row) }
+    if let old { unique.remove(old) }
+    unique.insert(row)
   }
 
   private mutating func remove(_ id: ManagedObjectID) {

@@ -6,9 +6,10 @@ import Synchronization
 
 /// A store that is one file: read whole when it is opened, written whole at every save.
 ///
-/// Rows have versions as long as the store is open, so that conflicts within the process are found.
-/// There are no uniqueness constraints, no derived attributes and no history, as in Core Data's
-/// atomic stores. The store refuses a save when another writer has changed the file.
+/// Rows have versions as long as the store is open, so that conflicts within the process are found. A save that breaks
+/// a uniqueness constraint is refused, where Core Data's atomic stores refuse the model; a file that breaks one
+/// already opens as it is. There are no derived attributes and no history, as in Core Data's atomic stores. The store
+/// refuses a save when another writer has changed the file.
 // Unchecked: mutable state is `state`, inside a mutex; `saving` lets one save at a time write,
 // while readers go on with the old content. Predicates run on a copy, outside both.
 public class WholeFileStore: PersistentStore, @unchecked Sendable {
@@ -24,6 +25,13 @@ public class WholeFileStore: PersistentStore, @unchecked Sendable {
   var format: any WholeFileFormat { fatalError("\(Swift.type(of: self)) must override format") }
 
   public override var type: String { format.type }
+
+  @_spi(Stores)
+  public override var capabilities: StoreCapabilities {
+    var all = StoreCapabilities()
+    all.keepsUniqueness = true
+    return all
+  }
 
   private func file() throws -> WholeFile {
     guard let url, url.isFileURL else {
@@ -106,10 +114,10 @@ public class WholeFileStore: PersistentStore, @unchecked Sendable {
   public override func obtainPermanentIDs(
     for entities: [EntityDescription]
   ) throws -> [ManagedObjectID] {
-    state.withLock { state in
-      entities.map {
+    try state.withLock { state in
+      try entities.map {
         ManagedObjectID(
-          entity: $0, storeIdentity: identity, key: .row(state.tables.nextKey(for: $0)))
+          entity: $0, storeIdentity: identity, key: .row(try state.tables.nextKey(for: $0)))
       }
     }
   }

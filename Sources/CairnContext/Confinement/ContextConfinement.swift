@@ -70,9 +70,17 @@ final class ContextConfinement: @unchecked Sendable {
 
   /// Runs the block on the queue some time later.
   func async(_ block: @escaping () -> Void) {
-    // Which thread or queue runs a call is decided by the program's source.
-    precondition(kind != .thread, "Can only use perform on a context with a queue.")
+    requireQueue()
     queue.async(block)
+  }
+
+  /// Traps when the context has no queue that a block could be brought to.
+  func requireQueue() {
+    guard kind != .thread else {
+      // The program made the context with that type itself.
+      fatalError(
+        "Can only use -performBlock: on an NSManagedObjectContext that was created with a queue.")
+    }
   }
 
   // MARK: Checking

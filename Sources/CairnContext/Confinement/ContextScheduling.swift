@@ -14,6 +14,7 @@ enum ContextScheduling {
     of block: @escaping () throws -> T, on context: ManagedObjectContext,
     schedule: ManagedObjectContext.ScheduledTaskType
   ) async -> Transferred<Result<T, any Error>> {
+    context.confinement.requireQueue()
     if schedule == .immediate, context.confinement.isCurrent {
       // On the main actor, outside of any block of the context, the block is an event by itself.
       defer { if CurrentContext.context !== context { context.endEvent() } }
@@ -57,7 +58,7 @@ extension ManagedObjectContext {
   /// Runs the block on the context's queue without blocking the caller's thread.
   ///
   /// `.immediate` runs it at once when the caller is on the queue already; `.enqueued` always
-  /// appends it.
+  /// appends it. A context that belongs to a thread has no queue, and traps.
   ///
   /// The call itself goes on where its caller is, so that the caller's values may be used in the
   /// block, also in the language mode of Swift 6; the block runs on the context's queue.

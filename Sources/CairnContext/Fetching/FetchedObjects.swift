@@ -86,21 +86,26 @@ struct FetchedObjects {
 
   /// Ends the fetch: called when no store is reading any more.
   func finish() {
+    var kept = KeptPartners(context: context)
     for (object, row) in waiting {
       if object.isFault {
         if !plan.returnsFaults { FaultFiring.become(object, row, in: context) }
-      } else if plan.refreshesObjects, !object.hasChanges {
-        refresh(object, from: row)
+      } else if plan.refreshesObjects, !object.isDeleted {
+        refresh(object, from: row, &kept)
       }
     }
+    kept.follow()
     if hasIDs, !plan.returnsFaults { try? FaultFiring.fill(objects) }
   }
 
-  /// `shouldRefreshRefetchedObjects`: the object takes the row, and reads its to-many
+  /// `shouldRefreshRefetchedObjects`: the object takes the row beneath its unsaved changes, and reads its to-many
   /// relationships again when they are used.
-  private func refresh(_ object: ManagedObject, from row: RowSnapshot) {
+  private func refresh(
+    _ object: ManagedObject, from row: RowSnapshot, _ kept: inout KeptPartners
+  ) {
     let isNewer = object.snapshot?.version != row.version
     for value in object.toManyValues { value?.unload(keepingChanges: true) }
+    kept.note(object, over: row)
     ObjectRefreshing(context: context).rebase(object, onto: row)
     if isNewer { context.pending.note(object, .eventRefreshed) }
   }

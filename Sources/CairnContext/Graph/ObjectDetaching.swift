@@ -31,11 +31,17 @@ struct ObjectDetaching {
   /// Objects that have left for good let go of the members of their relationships: two that refer
   /// to each other would never be freed.
   ///
-  /// What undo may bring back keeps them.
+  /// What undo may bring back keeps them. An object that leads to a new one is a draft from now on: the
+  /// program may insert it again.
   func release(_ objects: [ManagedObject]) {
-    for object in objects
-    where !object.toManyValues.isEmpty && context.recorder?.holds(object) != true {
-      object.forgetToManyValues()
+    for object in objects {
+      if object.leads(where: \.isTemporaryID) {
+        Drafts.add(object)
+        context.registry.expectDrafts()
+      }
+      if !object.toManyValues.isEmpty, context.recorder?.holds(object) != true {
+        object.forgetToManyValues()
+      }
     }
   }
 }

@@ -100,6 +100,16 @@ struct KeyAccess {
     return value
   }
 
+  /// Whether the slot holds data that reads as nil because no transformer can decode it.
+  ///
+  /// A program that sets nil there sets what it has read, and the data stay.
+  private func isUnreadable(_ attribute: AttributeDescription, at slot: Int) -> Bool {
+    guard attribute.attributeType == .transformable,
+      case .data = object.storedValue(at: slot)
+    else { return false }
+    return transformed(attribute, at: slot) == nil
+  }
+
   private func remember(_ value: Any, at slot: Int) {
     object.setLooseValue(value, object.layout.slots[slot].name)
   }
@@ -222,6 +232,7 @@ struct KeyAccess {
       object.setLooseValue(AttributeCoding.unwrapped(value), attribute.name)
       return
     }
+    if AttributeCoding.unwrapped(value) == nil, isUnreadable(attribute, at: slot) { return }
     do {
       let encoded = try AttributeCoding.encode(value, for: attribute)
       store(encoded, at: slot, tracked: tracked)

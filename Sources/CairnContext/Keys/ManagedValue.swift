@@ -60,7 +60,7 @@ enum ManagedValue {
   private static func converted(_ value: Any, to type: Any.Type) -> Any? {
     switch (value, type) {
     case (let date as Date, is Double.Type): return date.timeIntervalSinceReferenceDate
-    case (let number as NSNumber, is Decimal.Type): return number.decimalValue
+    case (let number as NSNumber, is Decimal.Type): return AttributeCoding.decimal(of: number)
     case (let members as Set<ManagedObject>, is NSMutableSet.Type):
       return NSMutableSet(array: Array(members))
     case (let members as Set<ManagedObject>, is NSSet.Type): return NSSet(array: Array(members))

@@ -16,6 +16,8 @@ struct DeletePropagation {
   private func runAll() {
     // Objects that lose a member without having been read; a save needs their rows.
     var touched: [ManagedObject] = []
+    var left: [ManagedObject] = []
+    let detaching = ObjectDetaching(context: context)
     while !context.pending.unpropagatedDeletes.isEmpty {
       let objects = context.pending.unpropagatedDeletes
       context.pending.unpropagatedDeletes = []
@@ -23,9 +25,11 @@ struct DeletePropagation {
       // At the end of an event they leave with it; at a save their event is long over.
       for object in objects
       where object.flags.contains(.discarded) && !object.flags.contains(.inEvent) {
-        ObjectDetaching(context: context).detach(object)
+        detaching.detach(object)
+        left.append(object)
       }
     }
+    detaching.release(left)
     // What cannot be read here is read, or reported, by the save.
     if touched.count > 1 { try? FaultFiring.fill(touched, maximumAge: context.maximumRowAge) }
   }

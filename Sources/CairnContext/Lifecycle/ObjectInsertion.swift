@@ -26,25 +26,24 @@ struct ObjectInsertion {
     }
     object.registry = context.registry
     context.registry.add(object)
-    if wasDraft { joinReferences(of: object) }
+    // Other drafts may lead to this one.
+    if wasDraft, Drafts.areAny { context.registry.expectDrafts() }
     if context.retainsRegisteredObjects { context.registry.retained.insert(ObjectRef(object)) }
     context.pending.mark(object, as: .inserted)
     note(object)
+    if object.leads(where: { _ in true }) { joinReferences(of: object) }
     context.scheduleProcessing()
     object.awakeFromInsert()
   }
 
-  /// What an object came to refer to outside of the context may have been saved since, under another ID.
+  /// What an object refers to from outside of the context may have been saved since, under another ID, or
+  /// have let go of the object when it was deleted.
   private func joinReferences(of object: ManagedObject) {
-    // Other drafts may lead to this one.
-    if Drafts.areAny { context.registry.expectDrafts() }
     // Values that a row shares were saved, and lead to permanent IDs.
-    guard object.flags.contains(.ownsSlots), let slots = object.slots else { return }
-    for slot in object.layout.toOneSlots {
-      if case .object(let id) = slots[slot], id.isTemporaryID {
-        slots[slot] = .object(context.currentID(id))
-      }
+    if object.flags.contains(.ownsSlots), let slots = object.slots {
+      for slot in object.layout.toOneSlots { slots[slot] = context.currentValue(slots[slot]) }
     }
+    RelationshipRestoring(object).rejoinOwners()
   }
 
   private func note(_ object: ManagedObject) {

@@ -18,7 +18,8 @@ import Foundation
 ///   and `save()`.
 ///
 /// Fetches are made over the nodes, with any predicate. When `save()` throws, nodes have the values
-/// they had before. Source: `NSAtomicStore`.
+/// they had before. A save that breaks a uniqueness constraint of the model is refused before any of these
+/// calls. Source: `NSAtomicStore`.
 // Unchecked: mutable state is `cache` and `lastReference`, touched behind `serially` only.
 open class AtomicStore: ObjectStore, @unchecked Sendable {
   private var cache = NodeCache()
@@ -113,6 +114,13 @@ open class AtomicStore: ObjectStore, @unchecked Sendable {
 
   // MARK: The contract of stores
 
+  @_spi(Stores)
+  public override var capabilities: StoreCapabilities {
+    var all = super.capabilities
+    all.keepsUniqueness = true
+    return all
+  }
+
   override func loadContent() throws { try load() }
 
   @_spi(Stores)
@@ -170,6 +178,8 @@ open class AtomicStore: ObjectStore, @unchecked Sendable {
     return try serially {
       let conflicts = try cache.conflicts(in: request)
       if !conflicts.isEmpty { return .conflicts(conflicts) }
+      let violations = try cache.violations(in: request)
+      if !violations.isEmpty { return .constraintViolations(violations) }
       for insertion in request.insertions
       where cache.node(for: insertion.snapshot.objectID) != nil {
         throw CoreDataError(

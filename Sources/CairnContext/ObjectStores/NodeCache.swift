@@ -137,6 +137,22 @@ struct NodeCache {
     return conflicts
   }
 
+  /// Uniqueness constraints that a request would violate.
+  ///
+  /// Every save looks at all nodes of the entities: a store's own code changes them as it likes.
+  mutating func violations(in request: SaveChangesRequest) throws -> [ConstraintViolation] {
+    let written = request.insertions.map(\.snapshot) + request.updates.map(\.snapshot)
+    let hasConstraints = written.contains { UniqueIndex.constrains($0.objectID.entity) }
+    if !hasConstraints { return [] }
+    var unique = UniqueIndex()
+    for node in all where UniqueIndex.constrains(node.objectID.entity) {
+      unique.insert(try row(of: node))
+    }
+    let replaced = Set(
+      request.updates.map(\.snapshot.objectID) + request.deletions.map(\.objectID))
+    return unique.violations(writing: written, replaced: replaced) { rows[$0] }
+  }
+
   /// Counts versions after a save.
   mutating func noteCommit(of request: SaveChangesRequest) {
     for update in request.updates {

@@ -9,7 +9,7 @@ enum Drafts {
 
   static var areAny: Bool { count.load(ordering: .relaxed) > 0 }
 
-  /// An object without a context gets a part in a relationship.
+  /// An object without a context gets a part in a relationship, or had one as it left its context.
   static func add(_ object: ManagedObject) {
     if object.flags.contains(.isDraft) { return }
     object.flags.insert(.isDraft)

@@ -163,7 +163,7 @@ enum ObjectClasses {
       candidates.append("\(ProcessInfo.processInfo.processName).\(bare)")
     }
     for candidate in candidates {
-      if let type = NSClassFromString(candidate) as? ManagedObject.Type { return type }
+      if let type = NamedClass.type(named: candidate) as? ManagedObject.Type { return type }
     }
     // The class may have moved to another module since the model was made.
     guard let last = bare.split(separator: ".").last.map(String.init), last != bare else {

@@ -112,6 +112,18 @@ extension ManagedObject {
     slots = nil
   }
 
+  /// Whether a to-one relationship of the object, as far as it is read, leads to an ID that the condition
+  /// holds for.
+  final func leads(where holds: (ManagedObjectID) -> Bool) -> Bool {
+    guard let slots else { return false }
+    return unretainedLayout.with { layout in
+      layout.toOneSlots.contains { slot in
+        guard case .object(let id) = slots[slot] else { return false }
+        return holds(id)
+      }
+    }
+  }
+
   // MARK: To-many
 
   /// The holder of a to-many relationship, loaded or not.

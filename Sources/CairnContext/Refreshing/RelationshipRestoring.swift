@@ -295,20 +295,7 @@ struct RelationshipRestoring {
   /// The object is not deleted any more: those that it belonged to have it again, unless they have
   /// another partner by now.
   func rejoin() {
-    for slot in layout.toOneSlots {
-      guard let target = InverseMaintenance.target(of: object, at: slot),
-        let inverse = layout.slots[slot].relationship?.inverseRelationship
-      else { continue }
-      if target.isDeleted {
-        object.write(.null, at: slot)
-      } else if inverse.isToMany, let index = InverseMaintenance.index(of: inverse, in: target),
-        target.loadedToMany(index).members.contains(object)
-      {
-        continue
-      } else {
-        rejoin(target, at: slot, inverse)
-      }
-    }
+    rejoinOwners()
     for (index, relationship) in layout.toManys.enumerated() where !relationship.isManyToMany {
       guard let inverse = relationship.inverseRelationship else { continue }
       for member in object.loadedToMany(index).current {
@@ -320,6 +307,34 @@ struct RelationshipRestoring {
         }
       }
     }
+  }
+
+  /// Those that the object's to-one relationships lead to have it again.
+  ///
+  /// An object that is not in the context yet stays what the relationship leads to.
+  func rejoinOwners() {
+    for slot in layout.toOneSlots {
+      let value = object.firedSlots[slot]
+      guard case .object(let id) = value,
+        let target = id.isTemporaryID ? registered(value) : other(value),
+        let inverse = layout.slots[slot].relationship?.inverseRelationship
+      else { continue }
+      if target.isDeleted {
+        object.write(.null, at: slot)
+      } else if !isMember(of: target, inverse) {
+        rejoin(target, at: slot, inverse)
+      }
+    }
+  }
+
+  /// Whether an owner has the object in a to-many relationship; a new object is in none unread.
+  private func isMember(of owner: ManagedObject, _ inverse: RelationshipDescription) -> Bool {
+    guard inverse.isToMany, let index = InverseMaintenance.index(of: inverse, in: owner) else {
+      return false
+    }
+    let value = object.isInserted ? owner.toMany(index) : owner.loadedToMany(index)
+    return value.isLoaded
+      ? value.members.contains(object) : value.added.contains(ObjectRef(object))
   }
 
   private func rejoin(

@@ -146,7 +146,8 @@ open class AnyFetchRequest: PersistentStoreRequest {
   open var returnsDistinctResults = false
   /// Key paths of relationships whose objects are read along.
   open var relationshipKeyPathsForPrefetching: [String]?
-  /// Whether objects in the context without changes take the values just read.
+  /// Whether objects in the context take the values just read; what was changed in them and not
+  /// saved stays, as with `refresh(_:mergeChanges: true)`.
   open var shouldRefreshRefetchedObjects = false
   /// The columns of dictionaries: names, key paths through to-one relationships, or descriptions
   /// of attributes, to-one relationships and expressions; nil for all attributes.

@@ -54,6 +54,7 @@ struct ReturningObjects {
 
   private func insertAgain(_ object: ManagedObject, over row: RowSnapshot?) {
     if object.registry == nil {
+      Drafts.remove(object)
       object.objectID = context.currentID(object.objectID)
       object.registry = context.registry
       context.registry.add(object)

@@ -8,10 +8,10 @@ extension PersistentStoreCoordinator {
   ///
   /// The old store is removed and unusable, its file stays. Objects have new IDs: contexts of the
   /// coordinator that have them follow on their own queue, unsaved changes included.
-  /// `NSPersistentStoreCoordinatorStoresDidChange` is posted three times: with the store that was
-  /// added, with old and new IDs in turn under ``PersistentStoreKey/uuidChanged``, and with the store
-  /// that was removed. Metadata of the program's own is copied; history and
-  /// bookkeeping beside the objects are not.
+  /// `NSPersistentStoreCoordinatorStoresDidChange` is posted three times: with the store that was added; with old
+  /// and new IDs in turn under ``PersistentStoreKey/uuidChanged``, after the old store's
+  /// `NSPersistentStoreCoordinatorWillRemoveStore`; and with the store that was removed. Metadata of the program's own
+  /// is copied; history and bookkeeping beside the objects are not.
   ///
   /// While it copies, saves to the old store are refused.
   ///
@@ -102,29 +102,32 @@ extension PersistentStoreCoordinator {
   }
 
   /// Puts the new store in the old one's place; tells the observers, and posts the notifications.
+  ///
+  /// The old store still belongs to the coordinator while observers hear of it, and takes no saves any more: what they
+  /// save then goes into the new one.
   private func takeOver(
     from old: PersistentStore, by new: PersistentStore,
     ids: [ManagedObjectID: ManagedObjectID]
   ) {
-    let center = NotificationCenter.default
-    center.post(name: .NSPersistentStoreCoordinatorWillRemoveStore, object: old)
-    old.willRemove(from: self)
     new.coordinatorReference = reference
     replace(old, by: new)
     rows.removeAll(of: old.identity)
-    old.coordinatorReference = nil
     new.didAdd(to: self)
     for observer in observers { observer.coordinator(self, didMove: old, to: new, ids: ids) }
+    postStoresDidChange(PersistentStoreKey.added, [new])
+    NotificationCenter.default.post(name: .NSPersistentStoreCoordinatorWillRemoveStore, object: old)
+    old.willRemove(from: self)
+    old.coordinatorReference = nil
     let pairs: [ManagedObjectID] = ids.flatMap { [$0.key, $0.value] }
-    // One for each kind of change, as Core Data posts them.
-    for (key, value) in [
-      (PersistentStoreKey.added, [new]), (PersistentStoreKey.uuidChanged, [old, new, pairs]),
-      (PersistentStoreKey.removed, [old]),
-    ] as [(String, [Any])] {
-      center.post(
-        name: .NSPersistentStoreCoordinatorStoresDidChange, object: self, userInfo: [key: value])
-    }
+    postStoresDidChange(PersistentStoreKey.uuidChanged, [old, new, pairs])
+    postStoresDidChange(PersistentStoreKey.removed, [old])
     // What is left of the old store is its file.
     try? old.close()
+  }
+
+  /// One notification for each kind of change, as Core Data posts them.
+  private func postStoresDidChange(_ key: String, _ value: [Any]) {
+    NotificationCenter.default.post(
+      name: .NSPersistentStoreCoordinatorStoresDidChange, object: self, userInfo: [key: value])
   }
 }

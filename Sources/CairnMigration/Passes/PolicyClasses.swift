@@ -1,3 +1,4 @@
+import CairnModel
 import Foundation
 import Synchronization
 
@@ -24,6 +25,7 @@ enum PolicyClasses {
     if let entry = registered.withLock({ $0[bare] ?? $0[name] }) { return entry.type }
     var candidates = [bare]
     if !bare.contains(".") { candidates.append("\(ProcessInfo.processInfo.processName).\(bare)") }
-    return candidates.lazy.compactMap { NSClassFromString($0) as? EntityMigrationPolicy.Type }.first
+    let types = candidates.lazy.compactMap(NamedClass.type)
+    return types.compactMap { $0 as? EntityMigrationPolicy.Type }.first
   }
 }

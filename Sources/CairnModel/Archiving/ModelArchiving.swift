@@ -322,13 +322,37 @@ struct ModelArchiving {
       ("NSBatchSize", .integer(Int64(template.fetchBatchSize))),
       ("NSAllocationType", .integer(0)),
     ]
-    for key in [
-      "NSValuesToFetch", "NSValuesToGroupBy", "NSHavingPredicate",
-      "NSRelationshipKeyPathsForPrefetching",
-    ] { fields.append((key, .uid(0))) }
+    let dictionaries = template.dictionaries
+    let having = try dictionaries.havingPredicate.map {
+      try PredicateArchiving.add($0.node, to: &archive)
+    }
+    let prefetched = template.objects.relationshipKeyPathsForPrefetching.map { paths in
+      archive.add(list: paths.map { archive.add(text: $0) })
+    }
+    fields += [
+      ("NSValuesToFetch", .uid(try add(dictionaries.propertiesToFetch).uid)),
+      ("NSValuesToGroupBy", .uid(try add(dictionaries.propertiesToGroupBy).uid)),
+      ("NSHavingPredicate", .uid((having ?? .null).uid)),
+      ("NSRelationshipKeyPathsForPrefetching", .uid((prefetched ?? .null).uid)),
+    ]
     if entity == nil {
       fields.append(("NSEntityName", .uid(archive.add(text: template.entityName).uid)))
     }
     return archive.add("NSFetchRequest", inheriting: ["NSPersistentStoreRequest"], fields)
+  }
+
+  /// The columns of dictionaries: properties by their names, computed ones as descriptions.
+  private mutating func add(_ columns: [FetchRequestTemplate.Column]?) throws -> Reference {
+    guard let columns else { return .null }
+    let references = try columns.map { column in
+      switch column {
+      case .path(let path): return archive.add(text: path)
+      case .computed(let computed):
+        let reference = archive.reserve()
+        try write(computed, as: reference)
+        return reference
+      }
+    }
+    return archive.add(list: references)
   }
 }

@@ -196,6 +196,33 @@ struct PropertyUnarchiving {
       template.returnsObjectsAsFaults = flags & RequestFlag.returnsObjectsAsFaults != 0
       template.includesPendingChanges = flags & RequestFlag.includesPendingChanges != 0
     }
+    template.dictionaries.propertiesToFetch = try columns(of: object, "NSValuesToFetch")
+    template.dictionaries.propertiesToGroupBy = try columns(of: object, "NSValuesToGroupBy")
+    template.dictionaries.havingPredicate = try object.object("NSHavingPredicate").map {
+      try predicates.predicate($0)
+    }
+    let prefetched = object.object("NSRelationshipKeyPathsForPrefetching")
+    template.objects.relationshipKeyPathsForPrefetching = prefetched?.members.compactMap {
+      if case .string(let path) = $0 { return path }
+      return nil
+    }
     return template
+  }
+
+  /// Names and descriptions of properties; nil for none.
+  private func columns(
+    of request: ArchivedObject, _ key: String
+  ) throws -> [FetchRequestTemplate.Column]? {
+    try request.object(key)?.members.compactMap { member in
+      switch member {
+      case .string(let path): return .path(path)
+      case .object(let described):
+        if described.className != "NSExpressionDescription" {
+          return name(of: described).map { .path($0) }
+        }
+        return try property(described, isColumn: true).map { .init($0) }
+      case .none, .bool, .integer, .real, .date, .data: return nil
+      }
+    }
   }
 }

@@ -17,6 +17,10 @@ open class AttributeDescription: PropertyDescription, @unchecked Sendable {
   /// The value of the attribute in a new object.
   open var defaultValue: Any? { willSet { willChange() } }
   /// The registered name of the transformer of a transformable attribute.
+  ///
+  /// Stored data that the transformer cannot decode, or whose transformer is not registered, reads as
+  /// nil. Setting nil over it changes nothing, so that a program that writes back what it has read
+  /// loses no data; register the transformer, or delete the object, to clear such a value.
   open var valueTransformerName: String? { willSet { willChange() } }
   /// Whether large data may be kept in files beside the store.
   open var allowsExternalBinaryDataStorage: Bool = false { willSet { willChange() } }

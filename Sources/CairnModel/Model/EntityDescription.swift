@@ -18,7 +18,12 @@ open class EntityDescription: ModelElement, @unchecked Sendable {
   }
 
   /// The entity's name, unique in its model.
-  open var name: String? { willSet { willChange() } }
+  ///
+  /// Configurations and fetch requests of the model stay those of the entity when it gets another one.
+  open var name: String? {
+    willSet { willChange() }
+    didSet { managedObjectModel?.rename(self, from: oldValue) }
+  }
 
   /// The class of the entity's objects.
   ///

@@ -15,12 +15,22 @@ public struct FetchRequestTemplate: Sendable {
   public var fetchBatchSize = 0
   public var includesSubentities = true
   public var includesPendingChanges = true
+  /// The name that the editor's document has for the request of a fetched property, which means nothing.
+  package var editorName: String?
   package var objects = ObjectResults()
   package var dictionaries = DictionaryResults()
 
   public init(entityName: String, predicate: ObjectPredicate? = nil) {
     self.entityName = entityName
     self.predicate = predicate
+  }
+
+  /// The request after an entity was renamed.
+  func renaming(_ former: String, to name: String) -> FetchRequestTemplate {
+    guard entityName == former else { return self }
+    var copy = self
+    copy.entityName = name
+    return copy
   }
 }
 

@@ -37,7 +37,23 @@ open class ManagedObjectModel: ModelElement, @unchecked Sendable {
     return names.compactMap { byName[$0] }
   }
 
-  /// The names of a configuration's entities as they were given.
+  /// What knows an entity by its name learns the new one.
+  final func rename(_ entity: EntityDescription, from former: String?) {
+    guard let former, let name = entity.name, entities.contains(where: { $0 === entity }),
+      // A namesake keeps what is its own as much.
+      !entities.contains(where: { $0.name == former })
+    else { return }
+    entityNamesByConfiguration = entityNamesByConfiguration.mapValues { names in
+      names.map { $0 == former ? name : $0 }
+    }
+    templatesByName = templatesByName.mapValues { $0.renaming(former, to: name) }
+    for property in entities.flatMap(\.declaredProperties) {
+      guard let fetched = property as? FetchedPropertyDescription else { continue }
+      fetched.template = fetched.template?.renaming(former, to: name)
+    }
+  }
+
+  /// The names of a configuration's entities.
   package func entityNames(inConfiguration configuration: String) -> [String] {
     entityNamesByConfiguration[configuration] ?? []
   }

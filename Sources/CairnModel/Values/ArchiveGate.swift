@@ -76,7 +76,7 @@ struct ArchiveGate {
     var found: AnyClass?
     if let nameIndex = description["$classname"],
       case .string(let name) = archive.list.objects[nameIndex],
-      let type = NSClassFromString(name), isAllowed(type), areTexts(description["$classes"])
+      let type = NamedClass.type(named: name), isAllowed(type), areTexts(description["$classes"])
     {
       found = type
     }
@@ -163,7 +163,7 @@ struct ArchiveGate {
         of: archive.list.objects[archive.slots[typeID]], in: archive.list)
       guard let nameIndex = description["$classname"],
         case .string(let name) = archive.list.objects[nameIndex],
-        let found = NSClassFromString(name)
+        let found = NamedClass.type(named: name)
       else { return false }
       return Self.inherits(found, from: type)
     case .null, .bool, .integer, .real, .date, .data, .uid, .array: return false

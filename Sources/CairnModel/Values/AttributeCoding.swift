@@ -28,7 +28,7 @@ public enum AttributeCoding {
       if let number = value as? NSNumber { return .float(number.floatValue) }
     case .decimal:
       if let decimal = value as? Decimal { return .decimal(decimal) }
-      if let number = value as? NSNumber { return .decimal(number.decimalValue) }
+      if let decimal = (value as? NSNumber).flatMap(decimal) { return .decimal(decimal) }
     case .string:
       if let string = value as? String { return .string(string) }
     case .date:
@@ -70,7 +70,8 @@ public enum AttributeCoding {
   private static func checkValueClass(
     of value: Any, for attribute: AttributeDescription
   ) throws {
-    guard let name = attribute.attributeValueClassName, let wanted = NSClassFromString(name) else {
+    guard let name = attribute.attributeValueClassName, let wanted = NamedClass.type(named: name)
+    else {
       return
     }
     if isObject(value, of: wanted) { return }
@@ -119,6 +120,20 @@ public enum AttributeCoding {
     case .uuid(let uuid): return uuid
     case .url(let url): return url
     case .object(let objectID): return objectID
+    }
+  }
+
+  /// The decimal of a number: of a binary fraction the shortest that means it, as SQLite stores read one.
+  ///
+  /// Nil for what is no decimal, such as infinity. Foundation's `decimalValue` ends the process there, and
+  /// rounds large integers.
+  package static func decimal(of number: NSNumber) -> Decimal? {
+    if let decimal = number as? NSDecimalNumber { return decimal.decimalValue }
+    if number.doubleValue.isNaN { return .nan }
+    switch UInt8(bitPattern: number.objCType.pointee) {
+    case UInt8(ascii: "d"): return Decimal(shortest: number.doubleValue)
+    case UInt8(ascii: "f"): return Decimal(string: "\(number.floatValue)")
+    default: return Decimal(string: number.stringValue)
     }
   }
 

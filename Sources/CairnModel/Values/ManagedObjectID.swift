@@ -47,14 +47,15 @@ public enum ObjectKey: Hashable, Sendable {
 
   /// The last part of an object URI, percent-encoded; see ``init(uriText:)``.
   ///
-  /// References that read like a row key, or begin like one that was marked, are marked with an
-  /// apostrophe.
+  /// References that read like a row key, begin like one that was marked, or are empty, are marked
+  /// with an apostrophe.
   package func uriText(rowPrefix: String) -> String {
     switch self {
     case .row(let number): return "\(rowPrefix)\(number)"
     case .temporary(let number): return "t\(number)"
     case .reference(let text):
-      let marked = Int64(text) != nil || text.hasPrefix("'") ? "'" + text : text
+      let isMarked = Int64(text) != nil || text.hasPrefix("'") || text.isEmpty
+      let marked = isMarked ? "'" + text : text
       return "p" + (marked.addingPercentEncoding(withAllowedCharacters: Self.uriCharacters) ?? "")
     }
   }

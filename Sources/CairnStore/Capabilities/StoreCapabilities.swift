@@ -14,7 +14,7 @@ public struct StoreCapabilities: Sendable {
   public var generations: (any GenerationKeeping)?
   /// A save never breaks a uniqueness constraint of the model.
   ///
-  /// Core Data has that for SQLite only; stores that are whole files do not.
+  /// Cairn's stores all do, where Core Data has that for SQLite only; one that speaks to a service may not.
   public var keepsUniqueness = false
   /// It notices what others commit, which a look every few seconds finds without it.
   public var commits: (any CommitWatching)?

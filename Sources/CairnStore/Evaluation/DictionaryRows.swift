@@ -227,7 +227,8 @@ package struct DictionaryRows {
     case .float:
       if let number = value.anyValue as? NSNumber { return .float(number.floatValue) }
     case .decimal:
-      if let number = value.anyValue as? NSNumber { return .decimal(number.decimalValue) }
+      let number = value.anyValue as? NSNumber
+      if let decimal = number.flatMap(AttributeCoding.decimal) { return .decimal(decimal) }
     case .boolean:
       if let number = value.anyValue as? NSNumber { return .boolean(number.boolValue) }
     case .undefined, .string, .date, .binaryData, .uuid, .uri, .transformable, .objectID,

@@ -84,6 +84,15 @@ import Testing
     }
   }
 
+  @Test func aConfinementContextHasNoPerformOnItsOwnThreadEither() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let context = ManagedObjectContext(concurrencyType: .confinementConcurrencyType)
+      await context.perform {}
+    }
+    let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(text.contains("Can only use -performBlock:"))
+  }
+
   @Test func anObjectThatWasSavedCannotBeAssignedToAnotherStore() async {
     await #expect(processExitsWith: .failure) {
       let (stack, other) = (try Stack(), try Stack())

@@ -133,6 +133,47 @@ import Testing
     }
   }
 
+  /// It reads as nil, which a program that copies values sets again.
+  @Test func settingNilOverDataWithoutATransformerIsNoChange() throws {
+    let shades = AttributeDescription(name: "shades", type: .transformable)
+    shades.valueTransformerName = "AttributeKindShades"
+    let model = ManagedObjectModel()
+    model.entities = [EntityDescription(name: "Palette", properties: [shades])]
+    let name = ValueTransformerName("AttributeKindShades")
+    ValueTransformer.setValueTransformer(SecureUnarchiveFromDataTransformer(), forName: name)
+    defer { ValueTransformer.setValueTransformer(nil, forName: name) }
+    let stack = try WorkshopStack(model: model)
+    let id = try stack.use { context in
+      let palette = context.make("Palette", ["shades": ["red"] as NSArray])
+      try context.save()
+      return palette.objectID
+    }
+
+    ValueTransformer.setValueTransformer(nil, forName: name)
+    try stack.use { context in
+      let palette = try context.existingObject(with: id)
+      #expect(palette.value(forKey: "shades") == nil)
+      palette.setValue(palette.value(forKey: "shades"), forKey: "shades")
+      #expect(!palette.hasPersistentChangedValues)
+      palette.setPrimitiveValue(nil, forKey: "shades")
+      #expect(!palette.hasPersistentChangedValues)
+      try context.save()
+    }
+
+    ValueTransformer.setValueTransformer(SecureUnarchiveFromDataTransformer(), forName: name)
+    try stack.use { context in
+      let palette = try context.existingObject(with: id)
+      #expect(palette.value(forKey: "shades") as? [String] == ["red"])
+      palette.setValue(nil, forKey: "shades")
+      #expect(palette.hasPersistentChangedValues)
+      try context.save()
+    }
+    try stack.use { context in
+      let shades = try context.existingObject(with: id).value(forKey: "shades")
+      #expect(shades == nil)
+    }
+  }
+
   // MARK: Transient and undefined
 
   @Test func aValueOfUndefinedTypeIsKeptInMemoryUntilTheObjectIsAFault() throws {

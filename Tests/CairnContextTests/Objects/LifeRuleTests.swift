@@ -41,6 +41,25 @@ import Testing
     }
   }
 
+  @Test(arguments: [true, false])
+  func anUnsavedObjectInsertedAgainLeadsToWhatItLedToBefore(isSavedMeanwhile: Bool) throws {
+    try Stack().use { context in
+      let author = context.make("Author")
+      let (book, passport) = (context.make("Book"), context.make("Passport"))
+      book.setValue(author, forKey: "author")
+      passport.setValue(author, forKey: "owner")
+      for object in [book, passport] { context.delete(object) }
+      if isSavedMeanwhile { try context.save() } else { context.processPendingChanges() }
+      #expect(author.many("books").isEmpty && author.one("passport") == nil)
+      for object in [book, passport] { context.insert(object) }
+      #expect(author.many("books") == [book] && author.one("passport") === passport)
+      try context.save()
+      for object in [author, book, passport] { context.refresh(object, mergeChanges: false) }
+      #expect(book.one("author") === author && passport.one("owner") === author)
+      #expect(author.many("books") == [book] && author.one("passport") === passport)
+    }
+  }
+
   /// In a process of its own: drafts are counted for all contexts together.
   @Test func aSaveForgetsTemporaryIDsUnlessADraftMayLeadToThem() async {
     await #expect(processExitsWith: .success) {

@@ -34,6 +34,33 @@ import Testing
         == ObjectPredicate(format: "SUBQUERY(parts, $p, $p.price > 1).@count > 0"))
   }
 
+  @Test("A template comes back with its columns, its groups and what it prefetches")
+  func templateParts() throws {
+    let model = SampleModels.computedParts()
+    let total = ExpressionDescription()
+    total.name = "total"
+    total.expression = ObjectExpression(format: "sum:(price)")
+    total.expressionResultType = .double
+    var template = FetchRequestTemplate(entityName: "Item")
+    template.dictionaries.propertiesToFetch = [.path("name"), .computed(total)]
+    template.dictionaries.propertiesToGroupBy = [.path("name")]
+    template.dictionaries.havingPredicate = ObjectPredicate(format: "sum:(price) > 2")
+    template.objects.relationshipKeyPathsForPrefetching = ["parts", "parts.owner"]
+    model.templatesByName = ["totals": template, "plain": FetchRequestTemplate(entityName: "Item")]
+    let copy = try CompiledModel.read(try CompiledModel.write(model))
+    #expect(copy == model)
+    let read = try #require(copy.templatesByName["totals"])
+    guard case .computed(let column)? = read.dictionaries.propertiesToFetch?.last else {
+      Issue.record("the computed column is lost")
+      return
+    }
+    #expect(column == total && column.name == "total")
+    #expect(read.objects.relationshipKeyPathsForPrefetching == ["parts", "parts.owner"])
+    let plain = try #require(copy.templatesByName["plain"])
+    #expect(plain.dictionaries.propertiesToFetch == nil)
+    #expect(plain.objects.relationshipKeyPathsForPrefetching == nil)
+  }
+
   @Test("Broken bytes are refused with an error, whatever they are")
   func hostileBytes() throws {
     let seed =

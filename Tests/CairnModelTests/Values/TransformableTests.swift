@@ -184,6 +184,19 @@ final class TransformableStranger: NSObject, NSCoding {
     }
   }
 
+  @Test("The name of a nested class, which Foundation does not look up, leaves nothing in the log")
+  func nestedClassName() async {
+    let result = await #expect(
+      processExitsWith: .success, observing: [\.standardErrorContent]
+    ) {
+      let attribute = AttributeDescription(name: "value", type: .transformable)
+      attribute.attributeValueClassName = "Program.Shelf.Labels"
+      _ = try AttributeCoding.encode(["a"] as NSArray, for: attribute)
+    }
+    let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(!text.contains("NSClassFromString"), "\(text)")
+  }
+
   @Test("Data that is no archive has no value")
   func brokenArchive() {
     #expect(AttributeCoding.decode(.data(Data([1, 2, 3])), for: attribute(nil)) == nil)

@@ -147,6 +147,29 @@ import Testing
     }
   }
 
+  @Test func aUniqueValueIsRefusedASecondTimeBeforeTheStoreIsAsked() throws {
+    try Library.withFile { url in
+      let model = Library.model()
+      model.entitiesByName["Author"]?.uniquenessConstraints = [["name"]]
+      let (coordinator, store) = try Library.stack(TextShelf.storeType, at: url, model: model)
+      let atomic = try #require(store as? AtomicStore)
+      let context = Library.context(coordinator)
+      try context.performAndWait { () throws -> Void in
+        Library.insert("Author", ["name": "Ada"], into: context)
+        try context.save()
+        let second = Library.insert("Author", ["name": "Ada"], into: context)
+        try context.obtainPermanentIDs(for: [second])
+        _ = TextShelfCalls.take(url)
+        let refused = error { try context.save() } as? CoreDataError
+        #expect(refused?.code == .managedObjectConstraintMerge)
+        #expect(TextShelfCalls.take(url).isEmpty && atomic.cacheNodes().count == 1)
+        second.setValue("Bea", forKey: "name")
+        try context.save()
+        #expect(atomic.cacheNodes().count == 2)
+      }
+    }
+  }
+
   @Test func metadataOfAClosedStoreIsTheClasss() throws {
     try Library.withFile { url in
       let (coordinator, store) = try Library.stack(TextShelf.storeType, at: url)

@@ -334,7 +334,9 @@ import Testing
     let (coordinator, store, _) = try open()
     let incremental = try #require(store as? IncrementalStore)
     let entity = try #require(coordinator.managedObjectModel.entitiesByName["Book"])
-    let references: [Any] = ["42", 42, "a/b c%é", "'quoted'", "x"]
+    let references: [Any] = [
+      "42", 42, "a/b c%é", "'quoted'", "x", "", " ", "/", "50%20#a?b=ä;", "..", "\n",
+    ]
     for reference in references {
       let id = incremental.newObjectID(for: entity, referenceObject: reference)
       let again = try #require(

@@ -1,9 +1,11 @@
 import CairnModel
-import CairnStore
 import Foundation
 
-/// The values that uniqueness constraints compare, with the object that has each.
-struct UniqueIndex {
+/// The values that uniqueness constraints compare, with the objects that have each, for stores in memory.
+///
+/// Several objects have the same values only where a program that keeps no constraints has written a file. They stay
+/// as they are; nothing more comes to them.
+package struct UniqueIndex: Sendable {
   /// One constraint of one entity, which also holds for the entity's subentities.
   struct Constraint: Sendable {
     let entity: EntityDescription
@@ -11,15 +13,14 @@ struct UniqueIndex {
 
     /// The constraints that apply to objects of an entity, inherited ones first.
     static func all(of entity: EntityDescription) -> [Constraint] {
-      var chain: [EntityDescription] = []
+      var found: [Constraint] = []
       var next: EntityDescription? = entity
       while let current = next {
-        chain.insert(current, at: 0)
+        let own = current.constraintNames.map { Constraint(entity: current, names: $0) }
+        found.insert(contentsOf: own, at: 0)
         next = current.superentity
       }
-      return chain.flatMap { ancestor in
-        ancestor.constraintNames.map { Constraint(entity: ancestor, names: $0) }
-      }
+      return found
     }
 
     /// What tells the constraint from others.
@@ -42,33 +43,42 @@ struct UniqueIndex {
     }
   }
 
-  private var owners: [String: [[AttributeValue]: ManagedObjectID]] = [:]
+  private var owners: [String: [[AttributeValue]: [ManagedObjectID]]] = [:]
 
-  mutating func remove(_ row: RowSnapshot) {
+  package init() {}
+
+  /// Whether a constraint applies to objects of an entity.
+  package static func constrains(_ entity: EntityDescription) -> Bool {
+    !Constraint.all(of: entity).isEmpty
+  }
+
+  package mutating func remove(_ row: RowSnapshot) {
     for constraint in Constraint.all(of: row.objectID.entity) {
-      guard let values = constraint.values(of: row),
-        owners[constraint.key]?[values] == row.objectID
-      else { continue }
-      owners[constraint.key]?[values] = nil
+      guard let values = constraint.values(of: row) else { continue }
+      let left = owners[constraint.key]?[values]?.filter { $0 != row.objectID } ?? []
+      owners[constraint.key]?[values] = left.isEmpty ? nil : left
     }
   }
 
-  mutating func insert(_ row: RowSnapshot) {
+  package mutating func insert(_ row: RowSnapshot) {
     for constraint in Constraint.all(of: row.objectID.entity) {
       guard let values = constraint.values(of: row) else { continue }
-      owners[constraint.key, default: [:]][values] = row.objectID
+      owners[constraint.key, default: [:]][values, default: []].append(row.objectID)
     }
   }
 
   /// What writing `rows`, while the rows in `replaced` go or change, would violate.
-  func violations(
+  ///
+  /// A row that keeps its values violates nothing, even if another has had the same before.
+  package func violations(
     writing rows: [RowSnapshot], replaced: Set<ManagedObjectID>,
     stored: (ManagedObjectID) -> RowSnapshot?
   ) -> [ConstraintViolation] {
     struct Claim {
       let constraint: Constraint
-      var ids: [ManagedObjectID]
       let holder: ManagedObjectID?
+      var ids: [ManagedObjectID] = []
+      var isNew = false
     }
     var claims: [String: [[AttributeValue]: Claim]] = [:]
     var order: [(String, [AttributeValue])] = []
@@ -76,19 +86,20 @@ struct UniqueIndex {
       for constraint in Constraint.all(of: row.objectID.entity) {
         guard let values = constraint.values(of: row) else { continue }
         let key = constraint.key
+        let have = owners[key]?[values] ?? []
         if claims[key]?[values] == nil {
-          var holder = owners[key]?[values]
-          if let id = holder, replaced.contains(id) { holder = nil }
-          claims[key, default: [:]][values] = Claim(constraint: constraint, ids: [], holder: holder)
+          claims[key, default: [:]][values] = Claim(
+            constraint: constraint, holder: have.first { !replaced.contains($0) })
           order.append((key, values))
         }
         claims[key]?[values]?.ids.append(row.objectID)
+        if !have.contains(row.objectID) { claims[key]?[values]?.isNew = true }
       }
     }
     return order.compactMap { key, values in
-      guard let claim = claims[key]?[values], claim.ids.count > 1 || claim.holder != nil else {
-        return nil
-      }
+      guard let claim = claims[key]?[values], claim.isNew,
+        claim.ids.count > 1 || claim.holder != nil
+      else { return nil }
       return ConstraintViolation(
         entity: claim.constraint.entity, constraint: claim.constraint.names,
         objectIDs: claim.ids, persisted: claim.holder.flatMap(stored))
