@@ -128,7 +128,7 @@ let package = Package(
       name: "CairnRecords",
       dependencies: [
         "Cairn", "CairnControl", "CairnPredicates", "CairnModel", "CairnModelFiles", "CairnStore",
-        "CairnContext", "CairnPlatform",
+        "CairnSQL", "CairnContext", "CairnPlatform",
       ]),
     // A model as boxes and lines: SVG, Graphviz, Mermaid.
     .target(name: "CairnDiagrams", dependencies: ["CairnControl"]),

@@ -207,7 +207,7 @@ package struct XMLScanner {
     let value = text[found.upperBound...].drop { " =\"'".contains($0) }.prefix {
       !"\"' ".contains($0)
     }
-    if !["utf-8", "us-ascii"].contains(value.lowercased()) {
+    if !["utf-8", "utf8", "us-ascii"].contains(value.lowercased()) {
       throw problem("the file is in \(value); only UTF-8 is read")
     }
   }

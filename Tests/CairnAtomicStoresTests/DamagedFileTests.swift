@@ -110,12 +110,51 @@ import Testing
     let data = try XMLStoreTests.file("<object type=\"TAG\" id=\"z1\"><extra/></object>")
     let url = place.fileURL("store")
     try data.write(to: url)
-    #expect(Shelf.error { _ = try Shelf.open("XML", at: url) } == nil)
+    let readOnly = [StoreOptionKey.readOnly: true]
+    #expect(Shelf.error { _ = try Shelf.open("XML", at: url, options: readOnly) } == nil)
+    let strict = readOnly.merging([StoreOptionKey.validateXML: true]) { $1 }
+    #expect(Shelf.error { _ = try Shelf.open("XML", at: url, options: strict) }?.errorCode == 259)
+  }
+
+  @Test(arguments: [
+    "<object type=\"TAG\" id=\"z1\"><extra/></object>", "<object type=\"TAG\" id=\"z1\" x=\"y\"/>",
+    "<extra/>",
+    "<object type=\"TAG\" id=\"z1\"><attribute name=\"word\">a</attribute><attribute name=\"Word\">b</attribute></object>",
+    "<object type=\"TAG\" id=\"z1\"><relationship name=\"tagged\"/><relationship name=\"tagged\"/></object>",
+  ])
+  func whatASaveWouldLoseIsAnErrorOfItsLine(object: String) throws {
+    let error = try #require(try error(opening: try XMLStoreTests.file(object)))
+    #expect(error.errorCode == 259, "\(error.message)")
+    #expect(error.userInfo["line"] is Int, "\(error.message)")
+  }
+
+  @Test func newMetadataRefuseAFileOfWhichTheyWouldLoseSomething() throws {
+    let place = try TemporaryFolder()
+    let url = place.fileURL("store")
+    let data = try XMLStoreTests.file("<extra/>")
     try data.write(to: url)
     let error = Shelf.error {
-      _ = try Shelf.open("XML", at: url, options: [StoreOptionKey.validateXML: true])
+      try XMLStoreKind().setMetadata([:], at: url, options: StoreOptions())
     }
     #expect(error?.errorCode == 259)
+    #expect(try Data(contentsOf: url) == data)
+  }
+
+  /// It may be what a power cut has left of a store.
+  @Test(arguments: ["XML", "Binary"]) func anEmptyFileIsNoNewStore(type: String) throws {
+    let error = try #require(try error(opening: Data(), as: type))
+    #expect(error.errorCode == 259 && error.message.contains("is empty"), "\(error.message)")
+  }
+
+  @Test func aFileWhoseKeysHaveComeToTheirEndTakesNoNewObjects() throws {
+    let object = "<object type=\"TAG\" id=\"z\(Int64.max)\"></object>"
+    let place = try TemporaryFolder()
+    try XMLStoreTests.file(object).write(to: place.fileURL("store"))
+    let (_, store) = try Shelf.open("XML", at: place.fileURL("store"))
+    #expect(try Shelf.rows("Tag", of: store).count == 1)
+    let error = Shelf.error { try Shelf.insert("Tag", [:], into: store) }
+    #expect(error?.code == .persistentStoreSave)
+    #expect(error?.message.contains("there are no more") == true, "\(error?.message ?? "")")
   }
 
   // MARK: Binary

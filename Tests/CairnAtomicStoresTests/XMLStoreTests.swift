@@ -49,6 +49,16 @@ import Testing
     return try Shelf.open("XML", at: url, options: options).1
   }
 
+  /// As in very old files.
+  @Test func aFileWithEmptyMetadataIsRead() throws {
+    let full = String(
+      decoding: try Self.file("<object type=\"TAG\" id=\"z108\"></object>"), as: UTF8.self)
+    let start = try #require(full.range(of: "<metadata>")).upperBound
+    let end = try #require(full.range(of: "</metadata>")).lowerBound
+    let store = try open(Data(full.replacingCharacters(in: start..<end, with: "").utf8))
+    #expect(store.identifier == "ABC-1")
+  }
+
   @Test func aFileOfCoreDataIsRead() throws {
     let store = try open(
       try Self.file(
@@ -88,6 +98,14 @@ import Testing
     #expect(store.identity.identifier == "ABC-1")
     #expect(store.metadata["colour"] as? String == "red")
     #expect(store.metadata[StoreMetadataKey.type] as? String == "XML")
+  }
+
+  @Test func aDecimalMayLackDigitsOnOneSideOfItsPoint() {
+    #expect(XMLValues.value(of: "5.", for: .decimal) == .decimal(5))
+    #expect(XMLValues.value(of: "-.5e1", for: .decimal) == .decimal(-5))
+    for text in [".", "-", "5.x", "e5", ""] {
+      #expect(XMLValues.value(of: text, for: .decimal) == nil, "\(text)")
+    }
   }
 
   @Test func aMissingInverseIsAdded() throws {

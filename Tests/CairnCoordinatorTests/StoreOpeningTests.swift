@@ -132,6 +132,16 @@ import Testing
       Fixture.coordinator(Fixture.noteModel(version: 2)), at: url, options: options)
   }
 
+  /// Very old ones name none; whether they fit is for the store to find.
+  @Test func aStoreWithoutVersionHashesIsLeftToItsKind() throws {
+    let folder = try TemporaryFolder()
+    let url = folder.fileURL("a.store")
+    let identifier = UUID().uuidString
+    try FileStoreKind.write(
+      [StoreMetadataKey.type: FileStoreKind.typeName, StoreMetadataKey.uuid: identifier], to: url)
+    #expect(try add(Fixture.coordinator(), at: url).identifier == identifier)
+  }
+
   @Test func inMemoryStoresNeedNoURLAndMayShareOne() throws {
     let coordinator = Fixture.coordinator()
     let url = URL(fileURLWithPath: "/dev/null")

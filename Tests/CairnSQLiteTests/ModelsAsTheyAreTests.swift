@@ -49,6 +49,44 @@ import Testing
     #expect(try fixture.column("SELECT ZAGE FROM ZITEM") == ["1.0"])
   }
 
+  @Test(arguments: [FetchIndexElementType.binary, .rTree])
+  func anIndexMayHaveANameOfAnyLetters(type: FetchIndexElementType) throws {
+    let name = "by-x \"y\""
+    let model = try indexed("x") { properties in
+      [
+        FetchIndexDescription(
+          name: name,
+          elements: [FetchIndexElementDescription(property: properties[0], collationType: type)])
+      ]
+    }
+    let fixture = try StoreFixture(model: model)
+    var row = try fixture.insert([try fixture.row("Item", ["x": .double(2)])])[0]
+    row = try fixture.change(row, ["x": .double(3)])
+    let made = type == .rTree ? "Z_RT_Item_\(name)" : "Z_Item_\(name)"
+    #expect(
+      try fixture.column("SELECT name FROM sqlite_master WHERE name = '\(made)'") == [made])
+    if type == .rTree {
+      let quoted = made.replacing("\"", with: "\"\"")
+      #expect(try fixture.column("SELECT ZX_MIN FROM \"\(quoted)\"") == ["3.0"])
+    }
+    try fixture.delete(row)
+  }
+
+  @Test(
+    arguments: [
+      ("A B", "x"), ("A\"B", "x"), ("Item", "x y"), ("_PRIMARYKEY", "x"), ("_metadata", "x"),
+    ])
+  func namesThatNoTableOrColumnCanHaveAreNamedInTheRefusal(entity: String, attribute: String)
+    throws
+  {
+    let model = try FormatModel.make(
+      EntityDescription(name: entity, properties: [FormatModel.attribute(attribute, .double)]))
+    let error = #expect(throws: CoreDataError.self) { try StoreFixture(model: model) }
+    #expect(error?.code == .persistentStoreIncompatibleSchema)
+    let place = attribute == "x" ? entity : "\(entity).\(attribute)"
+    #expect(error?.message.hasPrefix("\(place): ") == true, "\(error?.message ?? "")")
+  }
+
   @Test func ofTwoLocationIndexesWithOneNameTheFirstIsMade() throws {
     let item = EntityDescription(name: "Item")
     item.properties = [FormatModel.attribute("x", .double)]

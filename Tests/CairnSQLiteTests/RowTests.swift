@@ -37,6 +37,25 @@ import Testing
     #expect(fixture.value(stored, "rating") == .null)
   }
 
+  /// SQLite holds them as doubles, whose text has an exponent that Foundation reads no decimal of.
+  @Test func aDecimalOfTheGreatestExponentsComesBackAsItsDouble() throws {
+    let fixture = try StoreFixture()
+    for (text, double) in [
+      ("12345678901234567890123456789012345678e120", "12345678901234568e141"),
+      ("-12345678901234567890123456789012345678e120", "-12345678901234568e141"),
+    ] {
+      let salary = try #require(Decimal(string: text))
+      let rows = try fixture.insert([try fixture.row("Employee", ["salary": .decimal(salary)])])
+      let stored = try #require(try fixture.store.snapshots(for: [rows[0].objectID])[0])
+      guard case .decimal(let read) = fixture.value(stored, "salary") else {
+        Issue.record("\(text) reads as \(fixture.value(stored, "salary"))")
+        continue
+      }
+      #expect(Double("\(read)") == Double(double))
+      #expect(rows[0].values == stored.values)
+    }
+  }
+
   @Test func shortReadsSeeEveryCommitAtOnce() throws {
     let fixture = try StoreFixture()
     let other = try fixture.another()

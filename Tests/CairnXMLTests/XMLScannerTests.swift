@@ -87,6 +87,11 @@ import Testing
     #expect(Self.problem(text) != nil)
   }
 
+  @Test(arguments: ["UTF-8", "utf8", "us-ascii"])
+  func aDeclarationMayNameTheEncodingInAnySpelling(_ encoding: String) {
+    #expect(Self.problem("<?xml version=\"1.0\" encoding=\"\(encoding)\"?><a/>") == nil)
+  }
+
   @Test func aProblemHasItsLine() {
     #expect(Self.problem("<a>\n<b>\n</a>")?.line == 3)
     #expect(Self.problem("<a>\n\n<b c=\"1\" c=\"2\"/></a>")?.line == 3)

@@ -49,9 +49,6 @@ extension FolderOrderTests {
       "Connection/SQLiteFunctions.swift": (
         ["RowSum"], "registers the function that a checksum table sums its rows with"
       ),
-      "Connection/SQLiteAggregates.swift": (
-        ["StoredForm"], "an aggregate reads values as rows have them"
-      ),
       "Connection/SQLiteArguments.swift": (
         ["StoredForm"], "a function reads values as rows have them"
       ),

@@ -56,7 +56,7 @@ import Testing
     "CairnControl": ["CairnPlatform"],
     "CairnRecords": [
       "Cairn", "CairnControl", "CairnPredicates", "CairnModel", "CairnModelFiles", "CairnStore",
-      "CairnContext", "CairnPlatform",
+      "CairnSQL", "CairnContext", "CairnPlatform",
     ],
     "CairnDiagrams": ["CairnControl"],
     "CairnBrowser": ["Cairn", "CairnControl", "CairnCoordinator", "CairnDiagrams", "CairnRecords"],

@@ -55,10 +55,10 @@ public final class InMemoryStore: PersistentStore, HistoryKeeping, SidecarKeepin
   public override func obtainPermanentIDs(
     for entities: [EntityDescription]
   ) throws -> [ManagedObjectID] {
-    tables.withLock { tables in
-      entities.map {
+    try tables.withLock { tables in
+      try entities.map {
         ManagedObjectID(
-          entity: $0, storeIdentity: identity, key: .row(tables.nextKey(for: $0)))
+          entity: $0, storeIdentity: identity, key: .row(try tables.nextKey(for: $0)))
       }
     }
   }

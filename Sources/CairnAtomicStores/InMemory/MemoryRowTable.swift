@@ -9,8 +9,10 @@ struct MemoryRowTable {
   private var lastKey: Int64 = 0
 
   /// A key that no row has or had.
-  mutating func nextKey() -> Int64 {
-    lastKey += 1
+  ///
+  /// - Throws: 134030 when there is none.
+  mutating func nextKey() throws -> Int64 {
+    lastKey = try MemoryTables.key(after: lastKey)
     return lastKey
   }
 

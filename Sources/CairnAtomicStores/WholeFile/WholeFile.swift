@@ -16,7 +16,7 @@ struct WholeFile {
   /// What tells one state of the file from another; nil without a file.
   var facts: FileFacts? { try? FileFacts(path: path) }
 
-  /// - Throws: 134080 when the file is missing or cannot be read.
+  /// - Throws: 134080 when the file is missing or cannot be read, 259 when it is empty.
   func read() throws -> Data {
     if isNowhere { return Data() }
     guard exists else {
@@ -24,13 +24,23 @@ struct WholeFile {
         .persistentStoreOpen, "There is no store at \(path).",
         userInfo: [NSFilePathErrorKey: path])
     }
+    let data: Data
     do {
-      return try Data(contentsOf: URL(fileURLWithPath: path))
+      data = try Data(contentsOf: URL(fileURLWithPath: path))
     } catch {
       throw CoreDataError(
         .persistentStoreOpen, "The store at \(path) cannot be read: \(error.localizedDescription)",
         userInfo: [NSFilePathErrorKey: path], underlyingError: error)
     }
+    // No store leaves one; a file that was cut to nothing must not become a new store.
+    if data.isEmpty {
+      throw CoreDataError(
+        .fileReadCorruptFile,
+        "The file \(path) is empty, which no store is. Restore a copy of it; if it never was a "
+          + "store, remove the file.",
+        userInfo: [NSFilePathErrorKey: path, "reason": "The file is empty."])
+    }
+    return data
   }
 
   /// Replaces the file, keeping its permissions; a new one is the user's own.

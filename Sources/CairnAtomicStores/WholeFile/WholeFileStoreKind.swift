@@ -12,6 +12,7 @@ extension WholeFileStoreKind {
   public func metadata(at url: URL, options: StoreOptions) throws -> [String: Any] {
     let file = WholeFile(url: url)
     let data = try file.read()
+    // At the null device, which keeps nothing, there is none.
     return data.isEmpty ? [:] : try format.metadata(of: data, path: file.path)
   }
 

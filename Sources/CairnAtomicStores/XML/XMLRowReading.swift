@@ -5,7 +5,7 @@ import Foundation
 /// Makes rows of a document's objects.
 ///
 /// Each side of a relationship is trusted as written, then missing inverses are added. Whatever the
-/// model does not know is an error: the next save would lose it.
+/// model does not know, and what an object has twice, is an error: the next save would lose it.
 struct XMLRowReading {
   let document: XMLStoreDocument
   let reader: XMLDocumentReader
@@ -98,7 +98,13 @@ struct XMLRowReading {
   ) throws -> Draft {
     let layout: EntityLayout = id.entity.layout
     var draft = Draft(id: id, values: Array(repeating: .null, count: layout.slots.count))
+    var seen: Set<String> = []
+    func note(_ name: String, at place: Int) throws {
+      if seen.insert(name.lowercased()).inserted { return }
+      throw reader.damage("this \(object.entity) has \(name) twice", at: place)
+    }
     for attribute in object.attributes {
+      try note(attribute.name, at: attribute.place)
       guard let slot = names.slots[attribute.name.lowercased()],
         let description = layout.slots[slot].attribute
       else {
@@ -114,6 +120,7 @@ struct XMLRowReading {
       draft.values[slot] = value
     }
     for relationship in object.relationships {
+      try note(relationship.name, at: relationship.place)
       try read(relationship, of: object, into: &draft, names: names, ids: ids)
     }
     return draft

@@ -110,7 +110,8 @@ enum XMLValues {
     case .decimal:
       let word = trimmed()
       if word == "NaN" { return .decimal(.nan) }
-      guard word.wholeMatch(of: /[-+]?[0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?/) != nil else {
+      guard word.wholeMatch(of: /[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?/) != nil
+      else {
         return nil
       }
       return Decimal(string: word).map { .decimal($0) }

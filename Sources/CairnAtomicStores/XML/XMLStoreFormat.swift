@@ -23,8 +23,9 @@ struct XMLStoreFormat: WholeFileFormat {
     of data: Data, path: String, model: ManagedObjectModel, identity: StoreIdentity,
     options: StoreOptions
   ) throws -> WholeFileContent {
+    // A save would lose what the format does not know.
     var reader = XMLDocumentReader(
-      data, path: path, isStrict: options.flag(StoreOptionKey.validateXML))
+      data, path: path, isStrict: !options.isReadOnly || options.flag(StoreOptionKey.validateXML))
     let document = try reader.read()
     let tables = try XMLRowReading(
       document: document, reader: reader, model: model, identity: identity
@@ -48,7 +49,7 @@ struct XMLStoreFormat: WholeFileFormat {
   func data(
     of data: Data, path: String, withMetadata metadata: [String: Any]
   ) throws -> Data {
-    var reader = XMLDocumentReader(data, path: path, isStrict: false)
+    var reader = XMLDocumentReader(data, path: path, isStrict: true)
     var document = try reader.read()
     Self.put(metadata, into: &document)
     return try XMLDocumentWriter.data(of: document)

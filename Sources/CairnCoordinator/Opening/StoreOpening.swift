@@ -126,8 +126,11 @@ struct StoreOpening {
       throw StoreKindRegistry.mismatch(at: url, metadata, type: type, wanted: kind.type)
     }
     if options.ignoresVersioning { return }
-    let isFinished = metadata[StoreMetadataKey.unfinishedStage] == nil
-    if isFinished, versionDifference(metadata).isEmpty { return }
+    if metadata[StoreMetadataKey.unfinishedStage] == nil {
+      // Very old stores do not say which version wrote them: opening them shows whether they fit.
+      if VersionDifference.hashes(in: metadata).isEmpty { return }
+      if versionDifference(metadata).isEmpty { return }
+    }
     try migrate(metadata, at: url)
   }
 

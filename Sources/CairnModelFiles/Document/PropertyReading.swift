@@ -66,6 +66,7 @@ struct PropertyReading {
     readCommon(element, into: property)
     if let request = element.firstChild(named: "fetchRequest") {
       property.template = template(request)
+      property.template?.editorName = request["name"]
     } else {
       problems.add(
         .missingValue, line: element.line,

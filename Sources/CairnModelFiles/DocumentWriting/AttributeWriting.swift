@@ -71,7 +71,7 @@ struct AttributeWriting {
     case .float: return (value as? NSNumber).map { "\($0.floatValue)" }
     case .decimal:
       if let decimal = value as? Decimal { return "\(decimal)" }
-      return (value as? NSNumber).map { "\($0.decimalValue)" }
+      return (value as? NSNumber).flatMap(AttributeCoding.decimal).map { "\($0)" }
     case .string, .transformable, .undefined: return value as? String
     case .uuid: return (value as? UUID)?.uuidString
     case .uri: return (value as? URL)?.absoluteString

@@ -1,4 +1,5 @@
 import CairnModel
+import CairnPredicates
 import Foundation
 
 /// A model as the `contents` document of a `.xcdatamodel` folder.
@@ -88,6 +89,7 @@ private final class ModelDocumentWriter {
     if let former = entity.explicitRenamingIdentifier, former != name {
       element.set("elementID", former)
     }
+    setDisplayName(of: entity, in: &element)
     let own = entity.declaredProperties.sorted { $0.name.precedesByCodePoints($1.name) }
     for case let attribute as AttributeDescription in own {
       element.children.append(self.attribute(attribute, place: "\(name).\(attribute.name)"))
@@ -103,6 +105,17 @@ private final class ModelDocumentWriter {
     if let constraints = constraints(entity) { element.children.append(constraints) }
     properties.setUserInfo(entity.userInfo, in: &element, place: name)
     return element
+  }
+
+  private func setDisplayName(of entity: EntityDescription, in element: inout NewElement) {
+    let expression = entity.coreSpotlightDisplayNameExpression
+    if case .constant(.null) = expression.node { return }
+    let text = expression.description
+    guard NewElement.canHold(text), (try? ObjectExpression.parse(text)) != nil else {
+      losses.add("\(entity.name ?? ""): the expression \(text) for its name in Spotlight")
+      return
+    }
+    element.set("coreSpotlightDisplayNameExpression", text)
   }
 
   // MARK: Attributes

@@ -74,7 +74,8 @@ struct PropertyWriting {
     setCommon(of: property, in: &element, place: place)
     if let template = property.template {
       element.children.append(
-        request(template, name: "fetchedPropertyFetchRequest", place: place))
+        request(
+          template, name: template.editorName ?? "fetchedPropertyFetchRequest", place: place))
     }
     return element
   }

@@ -2,6 +2,7 @@
 
 import Cairn
 import CairnModel
+import CairnSQL
 
 /// Everything that keeps stores from being used with a model, and what people usually do not mean.
 public struct ModelCheck: Sendable, Hashable, Encodable {
@@ -76,7 +77,8 @@ public struct ModelCheck: Sendable, Hashable, Encodable {
           }
         }
       }
-      return errors + remarks
+      let limits = SQLiteLimits.nameProblems(of: model) + SQLiteLimits.indexProblems(of: model)
+      return errors + remarks + limits.map { finding(.remark, $0.code, $0.place, $0.message) }
         + model.indexRemarks.map { finding(.remark, "indexOfSameName", nil, $0) }
     }
   }

@@ -21,13 +21,16 @@ extension SQLIndexWords {
   ) -> [(element: FetchIndexElementDescription, text: String)]? {
     let elements = index.elements.compactMap {
       element -> (element: FetchIndexElementDescription, text: String)? in
-      let computed = (element.property as? ExpressionDescription)?.expression
-      let text =
-        computed.map { expression($0.node, of: entity) }
-        ?? element.propertyName.flatMap { column($0, of: entity) }
-      return text.map { (element, $0) }
+      text(of: element, entity).map { (element, $0) }
     }
     return elements.isEmpty || elements.count < index.elements.count ? nil : elements
+  }
+
+  /// One element of an index; nil for what cannot be indexed.
+  func text(of element: FetchIndexElementDescription, _ entity: SQLEntity) -> String? {
+    let computed = (element.property as? ExpressionDescription)?.expression
+    return computed.map { expression($0.node, of: entity) }
+      ?? element.propertyName.flatMap { column($0, of: entity) }
   }
 
   private func expression(_ node: ExpressionNode, of entity: SQLEntity) -> String? {

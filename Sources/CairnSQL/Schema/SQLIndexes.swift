@@ -19,7 +19,7 @@ enum SQLIndexes {
   }
 
   private static func index(_ name: String, on table: String, _ columns: String) -> String {
-    "CREATE INDEX \(name) ON \(table) (\(columns))"
+    "CREATE INDEX \(SQLNaming.quoted(name)) ON \(table) (\(columns))"
   }
 
   /// To-one keys and the keys of to-many relationships without inverse, in column order.
@@ -76,9 +76,9 @@ enum SQLIndexes {
   private static func uniqueIndexes(of entity: SQLEntity) -> [String] {
     entity.constraints.filter { $0.entity === entity.entity }.map { constraint in
       let columns = constraint.columns.map { "\($0) COLLATE BINARY ASC" }
-      return "CREATE UNIQUE INDEX Z_\(entity.name)_UNIQUE_"
-        + constraint.names.joined(separator: "_")
-        + " ON \(entity.table) (\(columns.joined(separator: ", ")))"
+      let name = "Z_\(entity.name)_UNIQUE_" + constraint.names.joined(separator: "_")
+      return
+        "CREATE UNIQUE INDEX \(SQLNaming.quoted(name)) ON \(entity.table) (\(columns.joined(separator: ", ")))"
     }
   }
 

@@ -23,7 +23,14 @@ package struct SQLLocationIndex: Sendable {
 
   var tableStatement: String {
     let ranges = columns.map { "\($0)_MIN FLOAT, \($0)_MAX FLOAT" }.joined(separator: ", ")
-    return "CREATE VIRTUAL TABLE \(name) USING RTREE (Z_PK INTEGER PRIMARY KEY, \(ranges))"
+    return "CREATE VIRTUAL TABLE \(quotedName) USING RTREE (Z_PK INTEGER PRIMARY KEY, \(ranges))"
+  }
+
+  /// ``name`` as SQL has it.
+  package var quotedName: String { SQLNaming.quoted(name) }
+
+  private func trigger(_ event: String) -> String {
+    "CREATE TRIGGER \(SQLNaming.quoted("\(name)_\(event)")) AFTER \(event)"
   }
 
   /// The condition that a row is in the index; of the row that `prefix` names.
@@ -39,21 +46,21 @@ package struct SQLLocationIndex: Sendable {
 
   var triggerStatements: [String] {
     let insert =
-      "INSERT OR REPLACE INTO \(name) SELECT NEW.Z_PK, \(values("NEW")) WHERE \(condition("NEW"))"
+      "INSERT OR REPLACE INTO \(quotedName) SELECT NEW.Z_PK, \(values("NEW")) "
+      + "WHERE \(condition("NEW"))"
     return [
-      "CREATE TRIGGER \(name)_INSERT AFTER INSERT ON \(entity.table) FOR EACH ROW "
-        + "BEGIN \(insert); END",
-      "CREATE TRIGGER \(name)_UPDATE AFTER UPDATE OF \(columns.joined(separator: ", ")) ON "
-        + "\(entity.table) FOR EACH ROW BEGIN DELETE FROM \(name) WHERE Z_PK = NEW.Z_PK; "
+      "\(trigger("INSERT")) ON \(entity.table) FOR EACH ROW BEGIN \(insert); END",
+      "\(trigger("UPDATE")) OF \(columns.joined(separator: ", ")) ON "
+        + "\(entity.table) FOR EACH ROW BEGIN DELETE FROM \(quotedName) WHERE Z_PK = NEW.Z_PK; "
         + "\(insert); END",
-      "CREATE TRIGGER \(name)_DELETE AFTER DELETE ON \(entity.table) FOR EACH ROW "
-        + "BEGIN DELETE FROM \(name) WHERE Z_PK = OLD.Z_PK; END",
+      "\(trigger("DELETE")) ON \(entity.table) FOR EACH ROW "
+        + "BEGIN DELETE FROM \(quotedName) WHERE Z_PK = OLD.Z_PK; END",
     ]
   }
 
   /// Takes in the rows that are there already.
   var fillStatement: String {
-    "INSERT INTO \(name) SELECT t.Z_PK, \(values("t")) FROM \(entity.table) t "
+    "INSERT INTO \(quotedName) SELECT t.Z_PK, \(values("t")) FROM \(entity.table) t "
       + "WHERE \(condition("t"))"
   }
 }

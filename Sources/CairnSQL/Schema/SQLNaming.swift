@@ -15,6 +15,11 @@ package enum SQLNaming {
     }
   }
 
+  /// A name of any letters as SQL has it.
+  package static func quoted(_ name: String) -> String {
+    isPlain(name) ? name : "\"" + name.replacing("\"", with: "\"\"") + "\""
+  }
+
   static func column(_ property: String) -> String { "Z" + property.uppercased() }
   static func table(_ entity: EntityDescription) -> String {
     "Z" + (entity.name ?? "").uppercased()

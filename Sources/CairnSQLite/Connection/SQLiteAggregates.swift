@@ -50,7 +50,7 @@ enum SQLiteAggregates {
       let scaled = (decimal * 10_000).rounded()
       if abs(scaled) < 0x1p53, scaled / 10_000 == decimal {
         tenThousandths += Int128(scaled)
-      } else if let exact = StoredForm.decimal(decimal) {
+      } else if let exact = Decimal(shortest: decimal) {
         decimals += exact
       }
     }

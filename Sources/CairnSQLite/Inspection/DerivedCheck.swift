@@ -104,13 +104,13 @@ struct DerivedCheck {
       "(abs(t.\($0)) < 3.4e38 AND t.\($0) NOT BETWEEN r.\($0)_MIN AND r.\($0)_MAX)"
     }
     let missing = try store.rows(
-      "SELECT t.Z_PK, t.Z_ENT FROM \(index.entity.table) t LEFT JOIN \(index.name) r "
+      "SELECT t.Z_PK, t.Z_ENT FROM \(index.entity.table) t LEFT JOIN \(index.quotedName) r "
         + "ON r.Z_PK = t.Z_PK WHERE \(index.condition("t")) AND (r.Z_PK IS NULL OR "
         + "\(outside.joined(separator: " OR ")))",
       .derived, severity, entity: index.entity, column: index.name
     ) { _ in "The row is not in the index where its values are." }
     let surplus = try store.rows(
-      "SELECT r.Z_PK, NULL FROM \(index.name) r LEFT JOIN \(index.entity.table) t "
+      "SELECT r.Z_PK, NULL FROM \(index.quotedName) r LEFT JOIN \(index.entity.table) t "
         + "ON t.Z_PK = r.Z_PK AND \(StoreCheck.isOf(index.entity, "t")) WHERE t.Z_PK IS NULL",
       .derived, .remark, entity: index.entity, column: index.name
     ) { _ in "The index has a row that does not exist." }

@@ -16,17 +16,13 @@ enum ModelCacheTable {
     try statement.run()
   }
 
-  /// Names of a model become names in SQL.
+  /// Names of entities and properties become names in SQL; those of indexes are quoted there.
   ///
   /// Models of programs are not asked: nothing but the program made them.
   private static func checkNames(of model: ManagedObjectModel) throws {
     for entity in model.entities {
       let names = [entity.name ?? ""] + entity.properties.map(\.name)
-      guard
-        let name = names.first(where: { !SQLNaming.isPlain($0) })
-          // Nothing promises more of indexes than that they are names.
-          ?? entity.indexes.map(\.name).first(where: { $0.contains { ";()\"'".contains($0) } })
-      else { continue }
+      guard let name = names.first(where: { !SQLNaming.isPlain($0) }) else { continue }
       throw ModelFileError(
         file: ModelCache.fileName, .malformed,
         "\"\(name)\" in entity \(entity.name ?? "") is no name that Core Data allows")

@@ -115,11 +115,13 @@ extension SQLiteStore {
   private func adopt(
     _ facts: SQLiteFileFacts, database: any DatabaseWriter, hadLog: Bool
   ) throws {
-    let metadata = facts.metadata ?? [:]
+    let metadata = try identified(facts.metadata ?? [:], database)
     let schema = SQLSchema(
       model: configuration.model, catalog: facts.catalog, identity: identity)
-    let hashes = ManagedObjectModel.entityHashes(inStoreMetadata: metadata)
-    let isCompatible = hashes == configuration.model.entityVersionHashesByName
+    let hashes = ManagedObjectModel.entityHashes(inStoreMetadata: metadata) ?? [:]
+    let isUnversioned = hashes.isEmpty && !configuration.options.ignoresVersioning
+    if isUnversioned { try checkUnversioned(schema, facts.catalog, database) }
+    let isCompatible = isUnversioned || hashes == configuration.model.entityVersionHashesByName
     if isCompatible { try checkTables(of: schema, facts.catalog) }
     let isWritable = isCompatible && !isReadOnly
     // Only of interest to those who write: a file that is only read is not even asked, because a

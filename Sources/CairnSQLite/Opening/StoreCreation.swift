@@ -10,6 +10,7 @@ enum StoreCreation {
     _ schema: SQLSchema, uuid: String, metadata extra: [String: Any], tracksHistory: Bool,
     _ connection: SQLiteConnection
   ) throws {
+    try schema.checkNames()
     try schema.checkDerivations(in: "SQLite")
     for statement in schema.createStatements() { try connection.execute(statement) }
     try writeEntityRows(of: schema, connection)

@@ -75,7 +75,7 @@ extension SQLiteStatement {
     switch stored {
     case SQLITE_INTEGER: return .decimal(Decimal(integer(column)))
     case SQLITE_FLOAT:
-      return StoredForm.decimal(double(column)).map { .decimal($0) } ?? .null
+      return Decimal(shortest: double(column)).map { .decimal($0) } ?? .null
     default: return Decimal(string: string(column)).map { .decimal($0) } ?? .null
     }
   }
@@ -91,11 +91,6 @@ extension SQLiteStatement {
 
 /// What a value becomes by being stored.
 enum StoredForm {
-  /// The shortest decimal that means this double.
-  static func decimal(_ value: Double) -> Decimal? {
-    value.isFinite ? Decimal(string: "\(value)") : nil
-  }
-
   /// The number SQLite gets for a decimal: an integer where it is one.
   static func number(_ value: Decimal) -> (integer: Int64?, double: Double) {
     let number = NSDecimalNumber(decimal: value)
@@ -127,7 +122,7 @@ enum StoredForm {
       if decimal.isNaN { return .null }
       let stored = number(decimal)
       if stored.integer != nil { return value }
-      return Self.decimal(stored.double).map { .decimal($0) } ?? .null
+      return Decimal(shortest: stored.double).map { .decimal($0) } ?? .null
     case .null, .boolean, .integer, .string, .data, .uuid, .url, .object: return value
     }
   }

@@ -30,6 +30,29 @@ import Testing
     #expect(try ModelDocument(read).data == document.data)
   }
 
+  @Test func whatMeansNothingToStoresStaysInTheDocument() throws {
+    let words = [
+      "coreSpotlightDisplayNameExpression=\"title\"", "storedInTruthFile=\"YES\"",
+      "composite=\"Size\"", "fetchRequest name=\"others\"",
+    ]
+    let contents = """
+      <?xml version="1.0" encoding="UTF-8"?>
+      <model type="com.apple.IDECoreDataModeler.DataModel" documentVersion="1.0">
+        <entity name="Book" \(words[0])>
+          <attribute name="title" optional="YES" attributeType="String" \(words[1])/>
+          <attribute name="format" optional="YES" attributeType="Composite" \(words[2])/>
+          <fetchedProperty name="same" optional="YES"><\(words[3]) entity="Book"/></fetchedProperty>
+        </entity>
+        <composite name="Size"><attribute name="width" optional="YES" attributeType="Double"/></composite>
+      </model>
+      """
+    let model = try ModelDocumentReader.read(Data(contents.utf8), file: "contents")
+    let document = try ModelDocument(model)
+    #expect(document.losses == [])
+    let text = String(decoding: document.data, as: UTF8.self)
+    for word in words { #expect(text.contains(word), "\(word)") }
+  }
+
   @Test func whatTheFormatHasNoWordsForIsListed() throws {
     let entity = EntityDescription(name: "Thing")
     let picture = AttributeDescription(name: "picture", type: .binaryData)

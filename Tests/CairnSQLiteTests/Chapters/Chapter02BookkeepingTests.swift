@@ -163,6 +163,48 @@ import Testing
     }
   }
 
+  /// The property list is NULL in one old file.
+  @Test func aStoreThatNamesNoVersionOpensWhereItsTablesAreThoseOfTheModel() throws {
+    let fixture = try StoreFixture()
+    let row = try fixture.insert([try fixture.row("Note", ["text": .string("t")])])[0]
+    try fixture.store.close()
+    fixture.isDamagedOnPurpose = true
+    try fixture.execute("UPDATE Z_METADATA SET Z_PLIST = NULL")
+    let store = try fixture.another()
+    #expect(try store.snapshots(for: [row.objectID])[0]?.values == row.values)
+    try store.close()
+
+    for (damage, problem) in [
+      ("UPDATE Z_PRIMARYKEY SET Z_NAME = 'Remark' WHERE Z_ENT = 4", "other entities"),
+      ("ALTER TABLE ZNOTE RENAME COLUMN ZTEXT TO ZBODY", "no column ZNOTE.ZTEXT"),
+    ] {
+      try fixture.execute(damage)
+      let error = #expect(throws: CoreDataError.self) { try fixture.another() }
+      #expect(error?.code == .persistentStoreIncompatibleVersionHash)
+      #expect(error?.message.contains(problem) == true, "\(error?.message ?? "")")
+      #expect(error?.message.contains(StoreOptionKey.ignoreVersioning) == true)
+    }
+  }
+
+  @Test(arguments: ["NULL", "''"])
+  func aStoreWithoutAUUIDGetsOneWhenItIsOpenedForWriting(_ value: String) throws {
+    let fixture = try StoreFixture()
+    try fixture.store.close()
+    try fixture.execute("UPDATE Z_METADATA SET Z_UUID = \(value)")
+    let readOnly: [AnyHashable: Any] = [StoreOptionKey.readOnly: true]
+    let error = #expect(throws: CoreDataError.self) { try fixture.another(options: readOnly) }
+    #expect(error?.message.contains("no UUID") == true, "\(error?.message ?? "")")
+
+    let store = try fixture.another()
+    let identifier = try #require(store.identifier)
+    #expect(UUID(uuidString: identifier) != nil)
+    #expect(store.metadata[StoreMetadataKey.uuid] as? String == identifier)
+    let id = try store.obtainPermanentIDs(for: [fixture.entity("Note")])[0]
+    #expect(id.uriRepresentation().absoluteString.contains(identifier))
+    try store.close()
+    #expect(try fixture.column("SELECT Z_UUID FROM Z_METADATA") == [identifier])
+  }
+
   // MARK: 2.3
 
   @Test func theModelCacheIsARawDeflateStreamOfAKeyedArchive() throws {
