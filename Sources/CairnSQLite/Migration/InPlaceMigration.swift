@@ -23,8 +23,8 @@ struct InPlaceMigration {
 
   private func migrate(_ connection: SQLiteConnection, _ pulse: MigrationPulse) throws {
     pulse.advance(to: 0)
-    // The triggers of those that only another framework knows would be lost with the old tables.
     try plan.destination.checkNames()
+    // The triggers of those that only another framework knows would be lost with the old tables.
     try plan.destination.checkDerivations(in: "SQLite")
     try checkMandatoryAttributes(connection)
     registerFunctions(connection)

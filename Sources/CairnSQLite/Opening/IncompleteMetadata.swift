@@ -53,7 +53,8 @@ extension SQLiteStore {
     for table in schema.joinTables.values.joined() { require(table.columns, of: table.name) }
     // A row tells its entity by its number only.
     let numbers = Dictionary(
-      uniqueKeysWithValues: schema.entities.map { (Int64($0.number), $0.entity.name ?? "") })
+      schema.entities.map { (Int64($0.number), $0.entity.name ?? "") },
+      uniquingKeysWith: { first, _ in first })
     if problems.isEmpty, try numberedEntities(database) != numbers {
       problems.append("other entities in Z_PRIMARYKEY")
     }
