@@ -48,7 +48,7 @@ struct ContextAttachment {
       return
     }
     guard context.concurrencyType != .confinementConcurrencyType else {
-      // The program made the context with that type itself.
+      // The program made the context with that type itself; no archive of a context has it.
       fatalError(
         "automaticallyMergesChangesFromParent is not supported on contexts using NSConfinementConcurrencyType."
       )

@@ -77,7 +77,7 @@ final class ContextConfinement: @unchecked Sendable {
   /// Traps when the context has no queue that a block could be brought to.
   func requireQueue() {
     guard kind != .thread else {
-      // The program made the context with that type itself.
+      // The program made the context with that type itself; no archive of a context has it.
       fatalError(
         "Can only use -performBlock: on an NSManagedObjectContext that was created with a queue.")
     }

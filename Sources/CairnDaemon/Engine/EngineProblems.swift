@@ -134,7 +134,7 @@ struct EngineProblems: Sendable {
     case .ready, .syncing:
       replica.lastPass != nil || replica.lastError != nil
         || old.code != SyncError.Code.awaitingApproval.rawValue
-    // Nobody looks meanwhile: a pause mends nothing.
+    // The link does not look at a replica that is paused: a pause mends nothing.
     case .paused: false
     case .migrating, .waiting, .awaitingApproval, .failed, .removed: true
     }

@@ -184,8 +184,8 @@ struct StoreSchema {
   /// the tables: the session that opens the store next tries again, and until then verification names the triggers.
   ///
   /// History lacks what other programs wrote while triggers were away. So this marks history as purged up to now, and
-  /// everybody who follows it looks at all rows. Sync is told of columns that were dropped and put back, as a migration
-  /// tells it of what it drops: their values are none that a program wrote.
+  /// each reader of it looks at all rows. A ``CairnStore/MigrationTrace`` names to sync the columns that an administrator
+  /// dropped and put back, as it names what a migration drops: no program wrote their values.
   func renewFunctions(
     for schema: PostgreSQLSchema, of record: StoreRecord,
     reconnect: () throws -> PostgreSQLConnection

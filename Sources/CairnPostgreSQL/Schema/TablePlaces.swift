@@ -12,6 +12,10 @@ struct TablePlaces {
   /// By what the sidecar has as the key.
   private let noted: [Data: Data]
   private let present: [Data: Data]
+  /// The properties whose columns were put back, as a ``MigrationTrace`` names them.
+  ///
+  /// None where the whole schema was restored: its bookkeeping is as old as its rows.
+  private(set) var putBack: Set<String> = []
 
   private static let map = "table_places"
 
@@ -32,6 +36,7 @@ struct TablePlaces {
       return entries
     }
     (noted, present) = (entries(results[0]), entries(results[1]))
+    putBack = propertiesPutBack()
   }
 
   /// Notes the numbers of now in place of others.
@@ -70,10 +75,7 @@ struct TablePlaces {
     }
   }
 
-  /// The properties whose columns were put back, as a ``MigrationTrace`` names them.
-  ///
-  /// None where the whole schema was restored: its bookkeeping is as old as its rows.
-  var putBack: Set<String> {
+  private func propertiesPutBack() -> Set<String> {
     let store = Self.key(BookkeepingTables.store, "identifier")
     guard let number = noted[store], number == present[store] else { return [] }
     return Set(

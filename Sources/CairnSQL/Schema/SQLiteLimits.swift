@@ -56,7 +56,7 @@ package enum SQLiteLimits {
 
   /// Fetch indexes that stores leave out, or make otherwise than the model says.
   package static func indexProblems(of model: ManagedObjectModel) -> [ModelProblem] {
-    // One that nobody uses may still be changed.
+    // The program may still change a model that no coordinator uses, so the copy is what gets prepared.
     guard let model = model.copy() as? ManagedObjectModel, (try? model.prepareForUse()) != nil
     else { return [] }
     return SQLSchema(model: model).entities.flatMap { entity in

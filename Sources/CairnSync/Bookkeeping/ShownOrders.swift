@@ -4,7 +4,7 @@ import Foundation
 
 // Whether a relationship has an order is a matter of the store's version of the model, and no name tells of it. A store
 // whose version has none keeps the places that others send beside its rows; the migration to a version that has it
-// leaves the rows in an order that nobody wrote.
+// leaves the rows in an order that no program wrote.
 extension StoreAccess {
   /// Notes which relationships have an order in this store; where one has got it since the last time, the places on
   /// record count, and the next look at what is held brings the rows into their order.

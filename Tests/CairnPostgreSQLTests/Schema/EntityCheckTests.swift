@@ -1,4 +1,4 @@
-// A table takes rows of its own entities alone, whoever writes them.
+// A table takes rows of its own entities alone, from SQL and from stores.
 
 import CairnModel
 import TestSupport

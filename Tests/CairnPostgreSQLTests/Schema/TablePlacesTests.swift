@@ -18,7 +18,7 @@ import Testing
     other = try words.foreign()
   }
 
-  /// What sync is told of a store that it has written to, once the store was opened again.
+  /// What the next opening tells sync of a store that sync has written to.
   private func lost(after statements: String...) throws -> Set<String>? {
     let store = try words.openRecording(capturing: true)
     try words.sql(
