@@ -57,7 +57,7 @@ struct AccessorText {
     let isScalar = attribute.usesScalarValueType
     func integer(_ type: String) -> Form {
       let read = "storedInteger(at: \(slotText))"
-      if !isScalar { return object("NSNumber", read, "integer", "$0.int64Value") }
+      if !isScalar { return object(read, "integer", "$0.int64Value") }
       return type == "Int64"
         ? .scalar(type: type, read: "\(read) ?? 0", stored: "integer", write: "newValue")
         : .scalar(
@@ -68,13 +68,11 @@ struct AccessorText {
       let read = "\(read)(at: \(slotText))"
       return isScalar
         ? .scalar(type: type, read: "\(read) ?? \(empty)", stored: stored, write: "newValue")
-        : object("NSNumber", read, stored, "$0.\(stored == "boolean" ? "bool" : stored)Value")
+        : object(read, stored, "$0.\(stored == "boolean" ? "bool" : stored)Value")
     }
-    /// A value in an object of Foundation's.
-    func object(_ type: String, _ read: String, _ stored: String, _ write: String) -> Form {
-      let value = type == "NSNumber" ? "value" : "decimal"
-      return .optional(
-        type: type, read: "\(read).map { \(type)(\(value): $0) }", stored: stored, write: write)
+    func object(_ read: String, _ stored: String, _ write: String) -> Form {
+      .optional(
+        type: "NSNumber", read: "\(read).map { NSNumber(value: $0) }", stored: stored, write: write)
     }
     func plain(_ type: String, _ read: String, _ stored: String) -> Form {
       .optional(type: type, read: "\(read)(at: \(slotText))", stored: stored, write: "$0")
@@ -87,8 +85,9 @@ struct AccessorText {
     case .float: return number("Float", "storedFloat", "float", "0")
     case .boolean: return number("Bool", "storedBoolean", "boolean", "false")
     case .decimal:
-      return object(
-        "NSDecimalNumber", "storedDecimal(at: \(slotText))", "decimal", "$0.decimalValue")
+      return .optional(
+        type: "NSDecimalNumber", read: "storedDecimal(at: \(slotText))", stored: "decimal",
+        write: "$0.decimalValue")
     case .string: return plain("String", "storedString", "string")
     case .date:
       return isScalar

@@ -1,4 +1,5 @@
 import CairnModel
+import CairnPredicates
 import CairnStore
 import Foundation
 
@@ -56,12 +57,11 @@ extension ManagedObject {
   /// The value of a Decimal attribute, by its slot; nil for none.
   ///
   /// Fires the fault.
-  @inlinable
   @_spi(Generated)
-  public final func storedDecimal(at slot: Int) -> Decimal? {
-    guard let slots = readSlots(with: slot) else { return firedDecimal(at: slot) }
+  public final func storedDecimal(at slot: Int) -> NSDecimalNumber? {
+    let slots = readSlots(with: slot) ?? firedSlots(with: slot)
     guard case .decimal(let value) = slots[slot] else { return nil }
-    return value
+    return DecimalNumber(decimal: value)
   }
 
   /// The value of a String attribute, by its slot; nil for none.
@@ -154,12 +154,6 @@ extension ManagedObject {
   @usableFromInline @inline(never)
   final func firedDouble(at slot: Int) -> Double? {
     guard case .double(let value) = firedSlots(with: slot)[slot] else { return nil }
-    return value
-  }
-
-  @usableFromInline @inline(never)
-  final func firedDecimal(at slot: Int) -> Decimal? {
-    guard case .decimal(let value) = firedSlots(with: slot)[slot] else { return nil }
     return value
   }
 

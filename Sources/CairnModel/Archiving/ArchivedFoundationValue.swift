@@ -1,3 +1,4 @@
+import CairnPredicates
 import Foundation
 
 /// Turns archived Foundation values (default values, constants, annotations) into values.
@@ -55,7 +56,7 @@ package final class ArchivedFoundationValues {
       guard let relative = object.text("NS.relative") else { return nil }
       return URL(string: relative)
     case "NSDecimalNumber", "NSDecimalNumberPlaceholder":
-      return ArchivedDecimal.decimal(of: object).map { NSDecimalNumber(decimal: $0) }
+      return decimal(of: object)
     case "NSNull": return NSNull()
     case "NSArray", "NSMutableArray":
       return object.members.map { value($0, depth: depth + 1) ?? NSNull() }
@@ -72,50 +73,21 @@ package final class ArchivedFoundationValues {
     }
   }
 
+  private func decimal(of object: ArchivedObject) -> NSDecimalNumber? {
+    guard case .data(let mantissa) = object["NS.mantissa"],
+      let exponent = object.integer("NS.exponent"), let length = object.integer("NS.length")
+    else { return nil }
+    let archived = ArchivedDecimal(
+      mantissa: mantissa, exponent: exponent, length: length,
+      isNegative: object.flag("NS.negative"), byteOrder: object.integer("NS.mantissa.bo") ?? 1)
+    return archived.decimal.map(DecimalNumber.init)
+  }
+
   private func seconds(_ object: ArchivedObject) -> Double? {
     switch object["NS.time"] {
     case .real(let seconds): return seconds
     case .integer(let seconds): return Double(seconds)
     case .none, .bool, .date, .data, .string, .object: return nil
     }
-  }
-}
-
-/// Decimals as `NSDecimalNumber` archives them: a mantissa of little-endian 16-bit words, the least
-/// significant first, and a decimal exponent.
-enum ArchivedDecimal {
-  static func decimal(of object: ArchivedObject) -> Decimal? {
-    guard case .data(let bytes) = object["NS.mantissa"], bytes.count <= 16,
-      let exponent = object.integer("NS.exponent"), (-128...127).contains(exponent),
-      let length = object.integer("NS.length"), (0...8).contains(length)
-    else { return nil }
-    if length == 0, object.flag("NS.negative") { return Decimal.nan }
-    // NS.mantissa.bo: 1 is little-endian, 2 big-endian.
-    let isBig = object.integer("NS.mantissa.bo") == 2
-    let octets = [UInt8](bytes)
-    var result = Decimal(0)
-    for word in (0..<min(length, octets.count / 2)).reversed() {
-      let (low, high) = isBig ? (2 * word + 1, 2 * word) : (2 * word, 2 * word + 1)
-      result = result * 65536 + Decimal(UInt32(octets[low]) | UInt32(octets[high]) << 8)
-    }
-    let scaled = Decimal(
-      sign: object.flag("NS.negative") ? .minus : .plus, exponent: exponent, significand: result)
-    return scaled
-  }
-
-  /// The words of a decimal's mantissa, its exponent and sign.
-  static func parts(of decimal: Decimal) -> (mantissa: [UInt16], exponent: Int, isNegative: Bool) {
-    if decimal.isNaN { return ([], 0, true) }
-    var rest = decimal.significand
-    if rest < 0 { rest = -rest }
-    var words: [UInt16] = []
-    while rest > 0, words.count < 8 {
-      var quotient = rest / 65536
-      var whole = Decimal()
-      NSDecimalRound(&whole, &quotient, 0, .down)
-      words.append(UInt16(truncating: (rest - whole * 65536) as NSDecimalNumber))
-      rest = whole
-    }
-    return (words, decimal.exponent, decimal.sign == .minus)
   }
 }

@@ -122,19 +122,15 @@ struct KeyedArchiveBuilder {
   }
 
   private mutating func add(decimal: Decimal) -> Reference {
-    let parts = ArchivedDecimal.parts(of: decimal)
-    var bytes = Data()
-    for word in parts.mantissa + Array(repeating: 0, count: 8 - parts.mantissa.count) {
-      bytes.append(UInt8(word & 0xFF))
-      bytes.append(UInt8(word >> 8))
-    }
+    let archived = ArchivedDecimal(decimal)
     return add(
       "NSDecimalNumber", inheriting: ["NSNumber", "NSValue"],
       [
-        ("NS.mantissa", .data(bytes)), ("NS.mantissa.bo", .integer(1)),
-        ("NS.exponent", .integer(Int64(parts.exponent))),
-        ("NS.length", .integer(Int64(parts.mantissa.count))),
-        ("NS.negative", .bool(parts.isNegative)), ("NS.compact", .bool(true)),
+        ("NS.mantissa", .data(archived.mantissa)),
+        ("NS.mantissa.bo", .integer(Int64(archived.byteOrder))),
+        ("NS.exponent", .integer(Int64(archived.exponent))),
+        ("NS.length", .integer(Int64(archived.length))),
+        ("NS.negative", .bool(archived.isNegative)), ("NS.compact", .bool(true)),
       ])
   }
 }

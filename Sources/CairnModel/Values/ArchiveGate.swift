@@ -5,6 +5,18 @@ import Foundation
 /// On Linux that traps, whatever its failure policy, for a class that exists and is not allowed, and
 /// never ends with archives that hold themselves. What passes here has neither.
 struct ArchiveGate {
+  /// What the gate knows of an archive that passed.
+  struct Admitted {
+    /// The objects, those that an object holds before it.
+    var objects: [Int] = []
+    fileprivate var holdsDictionary = false
+    /// Whether there is an object whose decoding can fail: of a class that the gate does not know by itself.
+    fileprivate var holdsOther = false
+
+    var mayFailInDictionary: Bool { holdsDictionary && holdsOther }
+  }
+
+  private var admitted = Admitted()
   private let archive: KeyedArchive
   private let allowed: [AnyClass]
   /// By UID: false while an object is looked at, true afterwards.
@@ -15,13 +27,14 @@ struct ArchiveGate {
   /// Foundation decodes member by member, each on the stack of the one before.
   private static let maximumDepth = 200
 
-  /// Whether the archive holds only objects of the allowed classes and their subclasses.
-  static func admits(_ data: Data, allowing allowed: [AnyClass]) -> Bool {
+  /// What is known of the archive; nil unless it holds only objects of the allowed classes and their
+  /// subclasses.
+  static func admitted(_ data: Data, allowing allowed: [AnyClass]) -> Admitted? {
     guard let archive = try? KeyedArchive(data), let rootIndex = archive.rootIndex,
       case .uid(let root) = archive.list.objects[rootIndex]
-    else { return false }
+    else { return nil }
     var gate = ArchiveGate(archive: archive, allowed: allowed)
-    return gate.admits(root, depth: 0)
+    return gate.admits(root, depth: 0) ? gate.admitted : nil
   }
 
   private init(archive: KeyedArchive, allowed: [AnyClass]) {
@@ -41,6 +54,7 @@ struct ArchiveGate {
       for (name, index) in fields where name != "$class" {
         guard admits(valueAt: index, depth: depth + 1) else { return false }
       }
+      note(uid, type)
     } else if !admits(valueAt: archive.slots[uid], depth: depth + 1) {
       return false
     }
@@ -108,6 +122,19 @@ struct ArchiveGate {
     return false
   }
 
+  private mutating func note(_ uid: Int, _ type: AnyClass) {
+    admitted.objects.append(uid)
+    if Self.inherits(type, from: NSDictionary.self) { admitted.holdsDictionary = true }
+    if !Self.known.contains(where: { $0 == type }) { admitted.holdsOther = true }
+  }
+
+  /// The classes that decode whatever they hold, once ``hasItsFields(_:_:)`` says so.
+  private static let known: [AnyClass] = [
+    NSString.self, NSMutableString.self, NSArray.self, NSMutableArray.self, NSSet.self,
+    NSMutableSet.self, NSDictionary.self, NSMutableDictionary.self, NSData.self,
+    NSMutableData.self, NSDate.self, NSUUID.self, NSNull.self,
+  ]
+
   // MARK: Fields
 
   /// Whether an object of a class of Foundation has what its initialiser takes for granted.
@@ -131,6 +158,7 @@ struct ArchiveGate {
     }
     if Self.inherits(type, from: NSDictionary.self) {
       return members("NS.objects") != nil && members("NS.objects") == members("NS.keys")
+        && !holdsNull(field("NS.objects")) && !holdsNull(field("NS.keys"))
     }
     if Self.inherits(type, from: NSArray.self) || Self.inherits(type, from: NSSet.self) {
       return members("NS.objects") != nil
@@ -139,11 +167,27 @@ struct ArchiveGate {
       if case .data(let bytes)? = field("NS.uuidbytes") { return bytes.count == 16 }
       return false
     }
+    if Self.inherits(type, from: NSData.self) {
+      if case .data? = field("NS.data") { return true }
+      return false
+    }
     if Self.inherits(type, from: NSURL.self) {
       return refers(field("NS.relative"), to: NSString.self)
         && (field("NS.base") == nil || refers(field("NS.base"), to: NSURL.self, orNull: true))
     }
     return true
+  }
+
+  /// Whether a list refers to the archive's sign for nothing, which Foundation leaves out: a dictionary would
+  /// then have more keys than objects.
+  private func holdsNull(_ list: BinaryPropertyList.Object?) -> Bool {
+    guard case .array(let members)? = list else { return false }
+    return members.contains {
+      guard case .uid(let uid) = archive.list.objects[$0], archive.slots.indices.contains(uid),
+        case .string("$null") = archive.list.objects[archive.slots[uid]]
+      else { return false }
+      return true
+    }
   }
 
   /// Whether a field refers to a text, or to an object of a class.

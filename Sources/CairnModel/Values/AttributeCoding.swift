@@ -1,3 +1,4 @@
+import CairnPredicates
 import Foundation
 
 /// A value of the wrong class for an attribute.
@@ -109,7 +110,7 @@ public enum AttributeCoding {
     case .integer(let number): return NSNumber(value: number)
     case .float(let number): return NSNumber(value: number)
     case .double(let number): return NSNumber(value: number)
-    case .decimal(let decimal): return NSDecimalNumber(decimal: decimal)
+    case .decimal(let decimal): return DecimalNumber(decimal: decimal)
     case .string(let string): return string
     case .date(let date): return date
     case .data(let data):

@@ -37,7 +37,7 @@ struct AttributeValueReading {
     case .integer16: return number(text, in: Int64(Int16.min)...Int64(Int16.max))
     case .integer32: return number(text, in: Int64(Int32.min)...Int64(Int32.max))
     case .integer64: return number(text, in: Int64.min...Int64.max)
-    case .decimal: return decimal(text).map { NSDecimalNumber(decimal: $0) }
+    case .decimal: return decimal(text).map(DecimalNumber.init)
     case .double: return Double(text).map { NSNumber(value: $0) }
     case .float: return Float(text).map { NSNumber(value: $0) }
     case .boolean: return ElementReading.flag(text).map { NSNumber(value: $0) }

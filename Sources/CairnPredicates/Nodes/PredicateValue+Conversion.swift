@@ -129,7 +129,7 @@ extension PredicateValue {
     case .boolean(let value): return NSNumber(value: value)
     case .integer(let value): return NSNumber(value: value)
     case .double(let value): return NSNumber(value: value)
-    case .decimal(let value): return NSDecimalNumber(decimal: value)
+    case .decimal(let value): return DecimalNumber(decimal: value)
     case .string(let value): return value
     case .date(let value): return value
     case .data(let value): return value

@@ -10,6 +10,25 @@ final class TransformableStranger: NSObject, NSCoding {
   func encode(with coder: NSCoder) {}
 }
 
+/// A class of the program that refuses data without its field; at the top as well.
+final class TransformableColor: NSObject, NSSecureCoding {
+  static let supportsSecureCoding = true
+  let name: String?
+
+  init(name: String?) { self.name = name }
+
+  init?(coder: NSCoder) {
+    guard let name = coder.decodeObject(of: NSString.self, forKey: "name") else { return nil }
+    self.name = "\(name)"
+  }
+
+  func encode(with coder: NSCoder) { coder.encode(name, forKey: "name") }
+
+  override func isEqual(_ other: Any?) -> Bool { (other as? Self)?.name == name }
+
+  override var hash: Int { name.hashValue }
+}
+
 /// Values that are kept as data.
 @Suite struct TransformableTests {
   /// Text backwards, so that a missed or doubled transformation shows.
@@ -116,6 +135,22 @@ final class TransformableStranger: NSObject, NSCoding {
         let list = $0.add(list: [])
         $0.fill($1, "NSURL", [("NS.base", .uid(0)), ("NS.relative", .uid(list.uid))])
       },
+      // Dictionaries of which an object fails, or is none.
+      archive {
+        let (key, none) = ($0.add(text: "k"), $0.add("NSData", []))
+        $0.fill(
+          $1, "NSDictionary",
+          [
+            ("NS.keys", .array([.uid(key.uid), .uid(none.uid)])),
+            ("NS.objects", .array([.uid(none.uid), .uid(key.uid)])),
+          ])
+      },
+      archive {
+        let key = $0.add(text: "k")
+        $0.fill(
+          $1, "NSMutableDictionary",
+          [("NS.keys", .array([.uid(key.uid)])), ("NS.objects", .array([.uid(0)]))])
+      },
       // Deeper than a stack.
       archive {
         var inner = $0.add(text: "x")
@@ -126,6 +161,62 @@ final class TransformableStranger: NSObject, NSCoding {
     for (index, data) in archives.enumerated() {
       #expect(AttributeCoding.decode(.data(data), for: attribute(nil)) == nil, "\(index)")
     }
+  }
+
+  /// Lets ``TransformableColor`` in.
+  private final class Colors: SecureUnarchiveFromDataTransformer, @unchecked Sendable {
+    override class var allowedTopLevelClasses: [AnyClass] {
+      super.allowedTopLevelClasses + [TransformableColor.self]
+    }
+  }
+
+  @Test("An object of the program's that refuses its data leaves no value, however deep it is")
+  func refusingObjects() throws {
+    for (name, comesBack) in [("red", true), (nil, false)] {
+      let color = TransformableColor(name: name)
+      let values: [NSObject] = [
+        color, ["c": color, "n": 1] as NSDictionary, [["c": ["c": color]]] as NSArray,
+        NSMutableDictionary(dictionary: ["a": color, "b": color]), NSSet(object: color),
+      ]
+      for value in values {
+        let data = try #require(Colors().reverseTransformedValue(value) as? Data)
+        let read = Colors().transformedValue(data) as? NSObject
+        #expect(read == (comesBack ? value : nil), "\(name ?? "none") in \(type(of: value))")
+      }
+    }
+  }
+
+  @Test("Decimal numbers come back from archives, in sets too")
+  func decimals() throws {
+    let price = NSDecimalNumber(string: "-1234567890123456789.05")
+    let values: [NSObject] = [
+      price, [price, 1] as NSArray, ["p": ["q": price]] as NSDictionary,
+      NSMutableDictionary(dictionary: ["p": NSMutableArray(array: [price])]),
+    ]
+    for value in values {
+      let stored = try AttributeCoding.encode(value, for: attribute(nil))
+      let read = AttributeCoding.decode(stored, for: attribute(nil)) as? NSObject
+      #expect(read == value, "\(type(of: value))")
+    }
+    // As Apple's archives have them; Foundation's own decimals cannot be members of a set here.
+    let set = archive {
+      let member = $0.add(value: price)
+      $0.fill($1, "NSSet", [("NS.objects", .array([.uid(member.uid)]))])
+    }
+    let read = AttributeCoding.decode(.data(set), for: attribute(nil)) as? NSSet
+    #expect(read?.allObjects as? [NSDecimalNumber] == [price])
+  }
+
+  @Test("A dictionary that can change comes back as one")
+  func mutableDictionaries() throws {
+    let shared = NSMutableDictionary(dictionary: ["a": 1])
+    let transformer = SecureUnarchiveFromDataTransformer()
+    let data = try #require(transformer.reverseTransformedValue([shared, shared] as NSArray))
+    let read = try #require(transformer.transformedValue(data) as? NSArray)
+    let first = try #require(read[0] as? NSMutableDictionary)
+    first.setObject(2, forKey: "b")
+    let second = read[1] as? NSDictionary
+    #expect(second == ["a": 1, "b": 2] as NSDictionary, "they are one object in the archive")
   }
 
   @Test("Values of every allowed class come back from their archives")
