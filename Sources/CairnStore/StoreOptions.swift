@@ -98,7 +98,7 @@ public enum StoreOptionKey {
   /// Cairn's own: seconds that a PostgreSQL server may work at one statement before it fails with 134090; 0 for
   /// as long as it takes.
   ///
-  /// Default 60.
+  /// The wait for rows and locks counts, so that ``timeout`` has no effect beyond it. Default: 60 more than ``timeout``.
   public static let postgreSQLStatementTimeout = "CairnPostgreSQLStatementTimeout"
   /// Cairn's own: seconds that a transaction of a PostgreSQL store may stand still in the middle before the server ends
   /// it; 0 for as long as it takes.

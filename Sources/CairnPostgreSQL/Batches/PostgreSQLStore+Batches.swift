@@ -10,7 +10,10 @@ extension PostgreSQLStore: BatchExecuting {
     _ request: StoreBatchRequest, author: String?, contextName: String?
   ) throws -> BatchOutcome {
     try write("execute a batch request on") { state, connection in
-      try repeating("batch request to", state, isRepeatable: request.isRepeatable) { known in
+      try repeating(
+        "batch request to", state, isRepeatable: request.isRepeatable,
+        where: { request.deletes && state.content.schema.hasReference(violatedBy: $0) }
+      ) { known in
         try BatchAttempt(
           content: state.content, store: identity, connection: connection,
           commit: commit(to: state, in: known), signature: (author, contextName, Date())
@@ -57,12 +60,6 @@ struct BatchAttempt {
     } catch is RowsChanged {
       transaction.rollBack()
       return nil
-    } catch let failure as PostgreSQLFailure
-      where failure.state == .foreignKeyViolation && request.deletes
-    {
-      // Another program has just made a row that leads to one that goes.
-      rollBack()
-      return nil
     } catch let failure as PostgreSQLFailure where PostgreSQLHistoryTables.isOfKeys(failure) {
       rollBack()
       try connection.run(PostgreSQLHistoryTables.keysGoingOn(in: content.schema.name).text)
@@ -77,6 +74,16 @@ struct BatchAttempt {
   private func rollBack() {
     guard connection.end == nil, connection.transactionStatus != .idle else { return }
     _ = try? connection.run("ROLLBACK")
+  }
+}
+
+extension PostgreSQLSchema {
+  /// Whether a row of the store's own tables leads to one that goes: another program has just made it.
+  ///
+  /// Rows of other tables stay, however often the request is repeated.
+  fileprivate func hasReference(violatedBy failure: PostgreSQLFailure) -> Bool {
+    failure.state == .foreignKeyViolation && failure.schema == name.text
+      && references.contains { $0.table == failure.table }
   }
 }
 

@@ -12,7 +12,7 @@ package final class ConnectionPool: @unchecked Sendable {
   private let patience: Duration
 
   private let condition = NSCondition()
-  private var idle: [(connection: PostgreSQLConnection, since: UInt64)] = []
+  private var idle: [(connection: PostgreSQLConnection, since: UInt64)]
   private var lent = 0
   private var isClosed = false
 
@@ -21,8 +21,10 @@ package final class ConnectionPool: @unchecked Sendable {
   private static let longestIdle = Duration.seconds(300)
 
   package init(
-    _ settings: ConnectionParameters, limit: Int = 4, patience: Duration = .seconds(30)
+    _ settings: ConnectionParameters, limit: Int = 4, patience: Duration = .seconds(30),
+    first: PostgreSQLConnection? = nil
   ) {
+    idle = first.map { [($0, MonotonicClock.nanoseconds)] } ?? []
     self.settings = settings
     self.limit = max(1, limit)
     self.patience = patience

@@ -11,14 +11,29 @@ struct PoolerCheck {
   /// The other connection may have to wait for a session; then nothing is known.
   private static let patience = Duration.seconds(2)
 
+  /// Makes a connection that has a session of its own.
+  ///
+  /// Nothing is set in a session that other clients use.
+  ///
   /// - Throws: 134080 behind a pooler by the transaction.
-  func run() throws {
-    guard connection.isPooled else { return }
+  static func connection(_ settings: ConnectionParameters) throws -> PostgreSQLConnection {
+    let connection = try PostgreSQLConnection(settings, setsUpPooled: false)
+    guard connection.isPooled else { return connection }
+    do {
+      try PoolerCheck(connection: connection).run()
+      try connection.setUp()
+    } catch let failure as PostgreSQLFailure {
+      throw failure.error("open", settings.description)
+    }
+    return connection
+  }
+
+  private func run() throws {
     var settings = connection.settings
     settings.connectTimeout = Self.patience
     settings.statementTimeout = Self.patience
     settings.networkPatience = Self.patience
-    guard let other = try? PostgreSQLConnection(settings) else { return }
+    guard let other = try? PostgreSQLConnection(settings, setsUpPooled: false) else { return }
     let now = try connection.run("SELECT pg_catalog.pg_backend_pid()", isKept: false)
     let process = connection.backendProcess
     if other.backendProcess != process, now.integer(0, 0) == Int64(process) { return }

@@ -19,13 +19,34 @@ package struct Statement: Sendable {
   }
 }
 
+/// A statement that goes to the server behind others, in one round trip with them.
+struct CompanionStatement {
+  let statement: Statement
+  /// Looks at its answer; what it throws, the caller of the others gets.
+  let check: (PostgreSQLRows) throws -> Void
+}
+
 extension PostgreSQLConnection {
+  /// Has a statement go along with the first ones that the work runs and the server does not fail at.
+  func run<Result>(
+    with companion: CompanionStatement, _ work: () throws -> Result
+  ) throws -> Result {
+    self.companion = companion
+    defer { self.companion = nil }
+    return try work()
+  }
+
   /// Runs one statement.
   @discardableResult
   package func run(
     _ text: String, _ parameters: ParameterList = ParameterList(), isKept: Bool = true
   ) throws -> PostgreSQLRows {
     try checkIsUsable()
+    if companion != nil {
+      let results = try run([Statement(text, parameters, isKept: isKept)])
+      guard let rows = results.last else { throw lost() }
+      return rows
+    }
     guard isKept else {
       try check(
         parameters.withPointers { values, lengths, formats in
@@ -76,6 +97,7 @@ extension PostgreSQLConnection {
     do {
       do {
         try produce(pipeline)
+        if let companion { try pipeline.send(companion.statement) }
       } catch {
         guard pipeline.takesMore else { throw error }
         refusal = error
@@ -95,7 +117,10 @@ extension PostgreSQLConnection {
     }
     if let refusal { throw refusal }
     try dropSurplus()
-    return pipeline.results
+    guard let companion, let answer = pipeline.results.last else { return pipeline.results }
+    self.companion = nil
+    try companion.check(answer)
+    return pipeline.results.dropLast()
   }
 
   /// The name under which the server knows a text, which is prepared where it does not.

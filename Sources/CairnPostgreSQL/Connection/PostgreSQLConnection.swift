@@ -17,12 +17,15 @@ package final class PostgreSQLConnection: @unchecked Sendable {
   /// What ended the connection.
   private(set) var end: PostgreSQLFailure?
   var statements = StatementCache()
+  /// What goes to the server along with the next statements; nil once it has its answer.
+  var companion: CompanionStatement?
   package private(set) var server = ServerFacts()
 
   /// Connects, and makes the session one in which the store's statements mean what they say.
   ///
+  /// - Parameter setsUpPooled: Whether it does so behind a pooler, too; else ``setUp()`` follows.
   /// - Throws: `CoreDataError`, since it is known here what was opened.
-  package init(_ settings: ConnectionParameters) throws {
+  package init(_ settings: ConnectionParameters, setsUpPooled: Bool = true) throws {
     let libpq = try LibPQ.functions()
     self.libpq = libpq
     self.settings = settings
@@ -51,10 +54,17 @@ package final class PostgreSQLConnection: @unchecked Sendable {
         throw PostgreSQLFailure(.client, settings.redacted(message))
       }
       try checkVersion()
-      (server, backendProcess) = try SessionSetup(settings: settings).run(on: self)
+      (server, backendProcess) = try SessionSetup(settings: settings).run(
+        on: self, setsUpPooled: setsUpPooled)
     } catch let failure as PostgreSQLFailure {
       throw failure.error("open", settings.description)
     }
+  }
+
+  /// Makes a session behind a pooler one in which the store's statements mean what they say.
+  func setUp() throws {
+    (server, backendProcess) = try SessionSetup(settings: settings).run(
+      on: self, setsUpPooled: true)
   }
 
   deinit { libpq.finish(handle) }

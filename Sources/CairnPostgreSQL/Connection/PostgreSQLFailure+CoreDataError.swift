@@ -85,7 +85,7 @@ extension PostgreSQLFailure {
       return (
         .persistentStoreTimeout,
         "Another session held a lock for longer than the timeout; nothing was written. Try again, or look "
-          + "for it in pg_stat_activity."
+          + "for it in pg_stat_activity, and for a prepared transaction in pg_prepared_xacts."
       )
     case SQLState.cancelled:
       return (
@@ -98,13 +98,21 @@ extension PostgreSQLFailure {
       return (
         .managedObjectReferentialIntegrity,
         "A row would lead to one that is not there, which another program may just have deleted; nothing was "
-          + "written. Refresh the objects, mend the relationship and save again."
+          + "written. Refresh the objects, mend the relationship and save again. Where the table that is named is "
+          + "another program's, its rows lead to what would go: change those first."
       )
     case SQLState.notNullViolation, SQLState.checkViolation, SQLState.exclusionViolation,
       SQLState.viewViolation, SQLState.raised:
       return (
         .managedObjectValidation,
         "The database has a rule of its own that refuses it: a constraint or a trigger that another program made."
+      )
+    case SQLState.dependentObjects:
+      return (
+        .migration,
+        "What another program made depends on a table that is made anew, and which is called cairn_old_… meanwhile. "
+          + "Nothing was changed: drop the views, foreign keys or functions that are named, try again, and make them "
+          + "anew."
       )
     case SQLState.numberOutOfRange, SQLState.dateOutOfRange, SQLState.textTooLong,
       SQLState.invalidBytes:

@@ -3,7 +3,7 @@ import Foundation
 
 /// What the server, or libpq, said: before it is known which store and which work it concerns.
 ///
-/// It has no detail text of the server, which repeats values of rows.
+/// It has no detail text of the server, which repeats values of rows; but for the names of what depends on something.
 package struct PostgreSQLFailure: Error, Sendable, CustomStringConvertible {
   /// What kind of failure it is where no SQLSTATE says so.
   enum Origin: Sendable, Equatable {
@@ -39,9 +39,12 @@ package struct PostgreSQLFailure: Error, Sendable, CustomStringConvertible {
       libpq.errorField(result, Int32(code.asciiValue ?? 0)).map { String(cString: $0) }
     }
     state = field("C").map { SQLState($0) }
-    message =
+    let words =
       field("M") ?? libpq.resultMessage(result).map { String(cString: $0).trimmedLine }
       ?? "no reason given"
+    // Names of objects, and no values.
+    let detail = state == .dependentObjects ? field("D")?.trimmedLine : nil
+    message = detail.map { "\(words) (\($0))" } ?? words
     origin = state.map { $0.endsConnection ? .lost : .server } ?? .lost
     schema = field("s")
     table = field("t")
@@ -106,6 +109,7 @@ struct SQLState: Hashable, Sendable {
   static let unknownColumn = SQLState("42703")
   static let unknownTable = SQLState("42P01")
   static let changedPlan = SQLState("0A000")
+  static let dependentObjects = SQLState("2BP01")
   static let diskFull = SQLState("53100")
   static let outOfMemory = SQLState("53200")
   static let tooManyConnections = SQLState("53300")

@@ -89,9 +89,10 @@ struct SessionSetup {
     return keepalives + [setting(name, value)]
   }()
 
+  /// - Parameter setsUpPooled: Whether a session behind a pooler is set to anything: it may be lent to other clients.
   /// - Returns: What is known of the server, and the number of the process that serves the session, as it says itself.
   func run(
-    on connection: PostgreSQLConnection
+    on connection: PostgreSQLConnection, setsUpPooled: Bool
   ) throws -> (facts: ServerFacts, process: Int32) {
     let version = connection.libpq.serverVersion(connection.handle)
     let values = values(at: version)
@@ -100,8 +101,13 @@ struct SessionSetup {
       parameters.append(name)
       parameters.append(value)
     }
-    let calls = values.indices.map { index in
+    let settings = values.indices.map { index in
       "pg_catalog.set_config($\(2 * index + 1), $\(2 * index + 2), false)"
+    }
+    // A pooler gives its clients numbers of its own.
+    let process = connection.libpq.backendProcess(connection.handle)
+    let calls = (settings + Self.liveness).map { call in
+      setsUpPooled ? call : "CASE WHEN pg_catalog.pg_backend_pid() = \(process) THEN \(call) END"
     }
     // The name of a file of the log begins with the timeline; a standby has no place to write.
     let rows = try connection.run(
@@ -110,7 +116,7 @@ struct SessionSetup {
         + "pg_catalog.has_function_privilege('pg_catalog.pg_control_system()', 'EXECUTE'), "
         + "(SELECT CAST(pg_catalog.date_part('epoch', stats_reset) AS pg_catalog.text) "
         + "FROM pg_catalog.pg_stat_bgwriter), pg_catalog.current_setting('server_encoding'), pg_catalog.pg_backend_pid(), "
-        + (calls + Self.liveness).joined(separator: ", "), parameters, isKept: false)
+        + calls.joined(separator: ", "), parameters, isKept: false)
     try check(encoding: rows.text(0, 4))
     var facts = ServerFacts()
     facts.version = Int(version)

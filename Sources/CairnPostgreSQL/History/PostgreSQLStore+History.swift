@@ -20,7 +20,7 @@ extension PostgreSQLStore: HistoryKeeping {
   package func readHistory(
     _ request: HistoryReadRequest
   ) throws -> [HistoryTransactionRecord] {
-    try work("read the history of") { state, connection in
+    try read("read the history of") { state, connection in
       // Commits, their changes and what was taken out, as of one moment.
       let transaction = try PostgreSQLTransaction(on: connection, .repeatableRead, readOnly: true)
       do {
@@ -37,7 +37,7 @@ extension PostgreSQLStore: HistoryKeeping {
   }
 
   package func births(of objects: [ManagedObjectID]) throws -> [ManagedObjectID: RowBirth] {
-    try work("read the history of") { state, connection in
+    try read("read the history of") { state, connection in
       try PostgreSQLHistoryReading(content: state.content, connection: connection)
         .births(of: Set(objects))
     }
@@ -45,15 +45,20 @@ extension PostgreSQLStore: HistoryKeeping {
 
   package func purgeHistory(before number: Int64?, date: Date?) throws -> Int {
     try write("purge the history of") { state, connection in
-      let transaction = try PostgreSQLTransaction(on: connection)
-      do {
-        let count = try HistoryPurge(content: state.content, connection: connection).run(
-          before: number, date: date)
-        try transaction.commit(reconnect: state.pool.separateConnection)
-        return count
-      } catch {
-        if connection.end == nil { _ = try? connection.run("ROLLBACK") }
-        throw error
+      try repeating("purge of", state) { known in
+        let frame = RowTransaction(schema: state.place.schema, state: known)
+        do {
+          let transaction = PostgreSQLTransaction(begunOn: connection)
+          var results = try connection.run(frame.beginning)[...]
+          _ = try frame.check(&results)
+          let count = try HistoryPurge(content: state.content, connection: connection).run(
+            before: number, date: date)
+          try transaction.commit(reconnect: state.pool.separateConnection)
+          return count
+        } catch {
+          if connection.end == nil { _ = try? connection.run("ROLLBACK") }
+          throw error
+        }
       }
     }
   }

@@ -115,8 +115,9 @@ struct SQLCapture {
           UPDATE \(transactions) SET committed = clock_timestamp(), seconds = \(now),
             number = \(PostgreSQLHistoryTables.nextNumber(in: schema.name))
             WHERE key = NEW.key AND number IS NULL;
-          PERFORM pg_notify(\(SQLText.literal(CommitListening.channel(of: schema.name))), '')
-          FROM \(place(BookkeepingTables.store)) s WHERE s.announces;
+          -- Whether one listens or not: a transaction that notifies cannot be prepared (PREPARE TRANSACTION),
+          -- which would keep the lock above from all writers.
+          PERFORM pg_notify(\(SQLText.literal(CommitListening.channel(of: schema.name))), '');
           RETURN NULL;
         END
         """),

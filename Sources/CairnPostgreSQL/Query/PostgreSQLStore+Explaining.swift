@@ -7,7 +7,7 @@ import CairnStore
 extension PostgreSQLStore: FetchExplaining {
   package func explain(_ request: StoreFetchRequest) throws -> StoreFetchExplanation {
     var result = StoreFetchExplanation(storeType: type, storeIdentifier: identity.identifier)
-    try work("explain a fetch from") { state, connection in
+    try read("explain a fetch from") { state, connection in
       let execution = try PostgreSQLFetch(
         request, content: state.content, store: identity, connection: connection)
       execution.plan.explain(

@@ -37,7 +37,7 @@ extension PostgreSQLStore {
   ) throws -> [PostgreSQLRows?] {
     if groups.isEmpty { return [] }
     let key = SQLText.name(PostgreSQLSchemaBuilder.identifier)
-    return try work("read rows of") { state, connection in
+    return try read("read rows of") { state, connection in
       let schema = state.content.schema
       let statements = groups.map { group -> Statement? in
         guard let entity = group.first.map({ schema.sql.entity($0.entity) }),

@@ -8,7 +8,7 @@ extension PostgreSQLStore: MemberReading {
   package func memberRows(
     of relationship: RelationshipDescription, owners: [ManagedObjectID], rowLimit: Int
   ) throws -> [[MemberRow]] {
-    try work("read rows of") { state, connection in
+    try read("read rows of") { state, connection in
       try PostgreSQLRowReading(content: state.content, connection: connection).memberRows(
         of: relationship, owners: owners, rowLimit: rowLimit)
     }
@@ -18,7 +18,7 @@ extension PostgreSQLStore: MemberReading {
     of relationship: RelationshipDescription, owners: [ManagedObjectID]
   ) throws -> [MemberVersion]? {
     // The server itself keeps for history what is left of a deleted row.
-    try work("read rows of") { state, connection in
+    try read("read rows of") { state, connection in
       try PostgreSQLRowReading(content: state.content, connection: connection).memberVersions(
         of: relationship, owners: owners)
     }

@@ -11,7 +11,7 @@ extension PostgreSQLStore: RowScanning {
   package func objectIDs(
     of root: EntityDescription, after key: Int64, limit: Int
   ) throws -> [ManagedObjectID] {
-    try work("read rows of") { state, connection in
+    try read("read rows of") { state, connection in
       let content = state.content
       let entity = content.schema.sql.entity(root)
       var parameters = ParameterList()
@@ -36,7 +36,7 @@ extension PostgreSQLStore: RowScanning {
   }
 
   package func census(of root: EntityDescription) throws -> RowCensus {
-    try work("count rows of") { state, connection in
+    try read("count rows of") { state, connection in
       let schema = state.content.schema
       // In two parts, so that no sum leaves its type.
       let rows = try connection.run(

@@ -10,7 +10,7 @@ extension PostgreSQLStore {
   package func strayValues(
     in objectIDs: [ManagedObjectID]?
   ) throws -> [ManagedObjectID: Set<Int>] {
-    try work("read rows of") { state, connection in
+    try read("read rows of") { state, connection in
       let content = state.content
       var keys: [Int: [Int64]] = [:]
       for id in objectIDs ?? [] {

@@ -45,27 +45,35 @@ extension PostgreSQLStore: WriteHolding, WriterReporting {
 
   /// Tries work until no other program has come in between.
   ///
-  /// - Parameter body: Gets the state of the store that it may count on; nil from it means that others came in between.
+  /// - Parameters:
+  ///   - isRepeatable: Whether the body can be run again once it has begun with rows.
+  ///   - isOfOthers: Whether a failure comes of what other programs did meanwhile, beside those that always do.
+  ///   - body: Gets the state of the store that it may count on; nil from it means that rows were not as it had found them.
   func repeating<Result>(
     _ work: String, _ state: State, isRepeatable: Bool = true,
+    where isOfOthers: (PostgreSQLFailure) -> Bool = { _ in false },
     _ body: (StoreState) throws -> Result?
   ) throws -> Result {
     var known = state.known
     for attempt in 1...Self.attempts {
       do {
         if let result = try body(known) { return result }
+        if !isRepeatable { break }
       } catch let change as StoreChange {
         known = try take(change, of: state)
       } catch let failure as PostgreSQLFailure
-        where failure.isWorthRepeating && isRepeatable && attempt < Self.attempts
+        where isRepeatable && attempt < Self.attempts
+        && (failure.isWorthRepeating || isOfOthers(failure))
       {
         continue
       }
     }
     throw CoreDataError(
       .persistentStoreTimeout,
-      "The \(work) \(state.place.description) met other programs' changes of the same rows "
-        + "\(Self.attempts) times; nothing was written. Try again.")
+      "The \(work) \(state.place.description) met rows that did not take the change at the version at which they were "
+        + "found, however often it was tried; nothing was written. Other programs may keep changing them: try again. If it "
+        + "stays so, a trigger of another program suppresses the change (it returns NULL): psql's \\d names it."
+    )
   }
 
   func checkIsWritable() throws {

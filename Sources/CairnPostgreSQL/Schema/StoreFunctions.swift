@@ -3,7 +3,7 @@ import CairnStore
 /// The functions that a store has in its schema, by the beginnings of their names.
 enum StoreFunctions {
   /// Counts the changes of what the functions do, so that opening a store makes older ones anew.
-  private static let version = 3
+  private static let version = 4
 
   /// How the functions of triggers are declared: nothing that the session of another program is set to changes what
   /// they mean.

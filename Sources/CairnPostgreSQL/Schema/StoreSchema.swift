@@ -77,7 +77,7 @@ struct StoreSchema {
   let name: SchemaName
   let connection: PostgreSQLConnection
 
-  private var place: String { "the schema \(name) of \(connection.place)" }
+  var place: String { "the schema \(name) of \(connection.place)" }
 
   /// The store in the schema; nil where the schema is empty or not there.
   ///
@@ -157,7 +157,7 @@ struct StoreSchema {
   }
 
   /// Lets one session at a time change what the schema is; the lock ends with the transaction.
-  private func lock() throws {
+  func lock() throws {
     let statement = TransactionLock.schema.statement(of: name)
     try connection.run(statement.text, statement.parameters)
   }
@@ -266,49 +266,6 @@ struct StoreSchema {
     }
   }
 
-  /// Brings the store to another version of its model, all of it or not at all; does nothing where another program has
-  /// done so meanwhile.
-  ///
-  /// - Parameter isInTransaction: Whether the connection is in one, which this commits.
-  /// - Throws: 134130 for a store that is of neither version.
-  func migrate(
-    to destination: ManagedObjectModel, isOf: (ManagedObjectModel, [String: Any]) -> Bool,
-    from source: ManagedObjectModel, _ difference: ModelDifference, isInTransaction: Bool,
-    reconnect: () throws -> PostgreSQLConnection
-  ) throws {
-    try failures(in: "migrate") {
-      let transaction =
-        try isInTransaction
-        ? PostgreSQLTransaction(begunOn: connection) : PostgreSQLTransaction(on: connection)
-      do {
-        try lock()
-        let record = try readRecord()
-        if isOf(destination, record.metadata), !isOf(source, record.metadata) {
-          return transaction.rollBack()
-        }
-        guard isOf(source, record.metadata) else {
-          throw CoreDataError(
-            .migrationMissingSourceModel,
-            "The store in \(place) was not written with the model it is to be migrated from.")
-        }
-        let plan = SQLMigrationPlan(
-          source: SQLSchema(model: source), destination: SQLSchema(model: destination),
-          difference: difference)
-        var migration = SchemaMigration(plan, record: record, in: name, on: connection)
-        try migration.run()
-        let metadata = record.metadata.merging(PostgreSQLStore.modelEntries(of: destination)) {
-          _, new in new
-        }
-        try connection.run(
-          BookkeepingTables.renewal(of: migration.new, metadata: try Self.data(of: metadata)))
-        try transaction.commit(reconnect: reconnect)
-      } catch {
-        if connection.transactionStatus != .idle { _ = try? connection.run("ROLLBACK") }
-        throw error
-      }
-    }
-  }
-
   // MARK: Looking
 
   private enum Content {
@@ -335,7 +292,7 @@ struct StoreSchema {
         + "its own.")
   }
 
-  private func readRecord() throws -> StoreRecord {
+  func readRecord() throws -> StoreRecord {
     let rows = try connection.run(
       "SELECT format, identifier, metadata, model, history, version, announces, captures FROM "
         + SQLText.name(name.text, BookkeepingTables.store))
@@ -382,7 +339,7 @@ struct StoreSchema {
   }
 
   /// Says of what the server refuses where it happened.
-  private func failures<Result>(in work: String, _ body: () throws -> Result) throws -> Result {
+  func failures<Result>(in work: String, _ body: () throws -> Result) throws -> Result {
     do {
       return try body()
     } catch let failure as PostgreSQLFailure {

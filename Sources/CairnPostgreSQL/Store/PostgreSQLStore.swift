@@ -49,11 +49,9 @@ package final class PostgreSQLStore: PersistentStore, SidecarKeeping, PlaceCheck
 
   package override func loadMetadata() throws {
     let place = try StorePlace(url, options: configuration.options)
-    let pool = ConnectionPool(place.settings, limit: place.connections)
-    var record = try pool.withConnection { connection in
-      try PoolerCheck(connection: connection).run()
-      return try open(connection, place, pool)
-    }
+    let pool = ConnectionPool(
+      place.settings, limit: place.connections, first: try PoolerCheck.connection(place.settings))
+    var record = try pool.withConnection { try open($0, place, pool) }
     let hashes = ManagedObjectModel.entityHashes(inStoreMetadata: record.metadata)
     guard
       hashes == managedObjectModel.entityVersionHashesByName
@@ -176,7 +174,7 @@ package final class PostgreSQLStore: PersistentStore, SidecarKeeping, PlaceCheck
     do {
       return try state.pool.withConnection { try body(state, $0) }
     } catch let failure as PostgreSQLFailure {
-      if failure.isOfSchema {
+      if failure.isOfSchema || failure.state == .changedPlan {
         do {
           try checkVersion(of: state)
         } catch let error as CoreDataError {
@@ -186,6 +184,28 @@ package final class PostgreSQLStore: PersistentStore, SidecarKeeping, PlaceCheck
       throw located(failure.error(purpose, state.place.description))
     } catch let error as CoreDataError {
       throw located(error)
+    }
+  }
+
+  /// Runs work that reads rows, and asks along with its first statements whether they are of the version that is known.
+  ///
+  /// Behind them, so that no migration comes between the answer and the rows.
+  ///
+  /// - Throws: What ``take(_:of:)`` throws for a store of another version.
+  func read<Result>(
+    _ purpose: String, _ body: (State, PostgreSQLConnection) throws -> Result
+  ) throws -> Result {
+    try work(purpose) { state, connection in
+      let question = CompanionStatement(statement: StoreState.query(in: state.place.schema)) {
+        let found = StoreState($0)
+        guard found?.version == state.known.version else { throw StoreChange(found: found) }
+      }
+      do {
+        return try connection.run(with: question) { try body(state, connection) }
+      } catch let change as StoreChange {
+        _ = try take(change, of: state)
+        throw change
+      }
     }
   }
 
@@ -220,7 +240,7 @@ package final class PostgreSQLStore: PersistentStore, SidecarKeeping, PlaceCheck
   // MARK: Reading
 
   package override func fetch(_ request: StoreFetchRequest) throws -> StoreFetchResult {
-    try work("fetch from") { state, connection in
+    try read("fetch from") { state, connection in
       try PostgreSQLFetch(
         request, content: state.content, store: identity, connection: connection
       ).run()
@@ -230,7 +250,7 @@ package final class PostgreSQLStore: PersistentStore, SidecarKeeping, PlaceCheck
   package override func fetch(
     _ request: StoreFetchRequest, portion: Int, _ take: (StoreFetchResult) -> Void
   ) throws {
-    let isDone = try work("fetch from") { state, connection in
+    let isDone = try read("fetch from") { state, connection in
       try PostgreSQLFetch(
         request, content: state.content, store: identity, connection: connection
       ).run(portion: portion, take)
@@ -239,14 +259,14 @@ package final class PostgreSQLStore: PersistentStore, SidecarKeeping, PlaceCheck
   }
 
   package override func snapshots(for objectIDs: [ManagedObjectID]) throws -> [RowSnapshot?] {
-    try work("read rows of") { state, connection in
+    try read("read rows of") { state, connection in
       try PostgreSQLRowReading(content: state.content, connection: connection).snapshots(
         for: objectIDs)
     }
   }
 
   package override func snapshot(for objectID: ManagedObjectID) throws -> RowSnapshot? {
-    try work("read rows of") { state, connection in
+    try read("read rows of") { state, connection in
       try PostgreSQLRowReading(content: state.content, connection: connection).snapshot(
         for: objectID)
     }
@@ -255,7 +275,7 @@ package final class PostgreSQLStore: PersistentStore, SidecarKeeping, PlaceCheck
   package override func members(
     of relationship: RelationshipDescription, owners: [ManagedObjectID]
   ) throws -> [[ManagedObjectID]] {
-    try work("read rows of") { state, connection in
+    try read("read rows of") { state, connection in
       try PostgreSQLRowReading(content: state.content, connection: connection).members(
         of: relationship, owners: owners)
     }

@@ -57,9 +57,8 @@ package struct PostgreSQLStoreKind: StoreKind {
     _ body: (StoreSchema, PostgreSQLConnection) throws -> Result
   ) throws -> Result {
     let place = try StorePlace(url, options: options)
-    let connection = try PostgreSQLConnection(place.settings)
+    let connection = try PoolerCheck.connection(place.settings)
     do {
-      try PoolerCheck(connection: connection).run()
       return try body(StoreSchema(name: place.schema, connection: connection), connection)
     } catch let failure as PostgreSQLFailure {
       throw failure.error("use", place.description)

@@ -36,6 +36,9 @@ struct StorePlace: Sendable {
     func number(_ key: String) -> Double? { (options.dictionary[key] as? NSNumber)?.doubleValue }
     if let seconds = number(StoreOptionKey.postgreSQLStatementTimeout) {
       settings.statementTimeout = seconds > 0 ? .seconds(seconds) : nil
+    } else {
+      // The server counts the wait for locks as part of the statement.
+      settings.statementTimeout = settings.statementTimeout.map { $0 + settings.lockTimeout }
     }
     if let seconds = number(StoreOptionKey.postgreSQLIdleTransactionTimeout) {
       settings.idleTransactionTimeout = seconds > 0 ? .seconds(seconds) : nil

@@ -98,9 +98,9 @@ extension SQLMigrationPlan {
   }
 
   private func keepsRows(_ table: SQLTable) -> Bool {
-    // Derived values are computed anew, so that no row stays as it is.
+    // Derived values are computed as rows are copied, so that no row stays as it is.
     func isDerived(_ entity: SQLEntity) -> Bool {
-      entity.table == table.name && !entity.derivedSlots.isEmpty
+      !recomputesStaying && entity.table == table.name && !entity.derivedSlots.isEmpty
     }
     let members = source.entities.filter { $0.table == table.name }
     guard members.allSatisfy({ numbers[$0.number] != nil }),

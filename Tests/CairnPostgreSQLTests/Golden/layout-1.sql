@@ -91,7 +91,7 @@ COMMENT ON COLUMN "layout"."book_tags"."shelf_id" IS 'Key of one of its tags';
 COMMENT ON COLUMN "layout"."book_tags"."tags_position" IS 'Orders the tags of a Book';
 CREATE FUNCTION "layout"."cairn_derive_author_book_total_of_book"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS '<<cairn>> DECLARE keys bigint[];
 BEGIN
-  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 3
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 4
     RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
       TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
   END IF;
@@ -110,7 +110,7 @@ CREATE TRIGGER "cairn_author_book_total_update" AFTER UPDATE ON "layout"."book" 
 CREATE TRIGGER "cairn_author_book_total_delete" AFTER DELETE ON "layout"."book" REFERENCING OLD TABLE AS o FOR EACH STATEMENT EXECUTE FUNCTION "layout"."cairn_derive_author_book_total_of_book"();
 CREATE FUNCTION "layout"."cairn_derive_author_book_total_of_author"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS '<<cairn>> DECLARE keys bigint[];
 BEGIN
-  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 3
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 4
     RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
       TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
   END IF;
@@ -129,7 +129,7 @@ CREATE TRIGGER "cairn_author_book_total_2_update" AFTER UPDATE ON "layout"."auth
 CREATE TRIGGER "cairn_author_book_total_2_delete" AFTER DELETE ON "layout"."author" REFERENCING OLD TABLE AS o FOR EACH STATEMENT EXECUTE FUNCTION "layout"."cairn_derive_author_book_total_of_author"();
 CREATE FUNCTION "layout"."cairn_derive_author_last_published_of_book"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS '<<cairn>> DECLARE keys bigint[];
 BEGIN
-  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 3
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 4
     RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
       TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
   END IF;
@@ -148,7 +148,7 @@ CREATE TRIGGER "cairn_author_last_published_update" AFTER UPDATE ON "layout"."bo
 CREATE TRIGGER "cairn_author_last_published_delete" AFTER DELETE ON "layout"."book" REFERENCING OLD TABLE AS o FOR EACH STATEMENT EXECUTE FUNCTION "layout"."cairn_derive_author_last_published_of_book"();
 CREATE FUNCTION "layout"."cairn_derive_author_last_published_of_author"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS '<<cairn>> DECLARE keys bigint[];
 BEGIN
-  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 3
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 4
     RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
       TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
   END IF;
@@ -167,7 +167,7 @@ CREATE TRIGGER "cairn_author_last_published_2_update" AFTER UPDATE ON "layout"."
 CREATE TRIGGER "cairn_author_last_published_2_delete" AFTER DELETE ON "layout"."author" REFERENCING OLD TABLE AS o FOR EACH STATEMENT EXECUTE FUNCTION "layout"."cairn_derive_author_last_published_of_author"();
 CREATE FUNCTION "layout"."cairn_derive_author_pages_of_book"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS '<<cairn>> DECLARE keys bigint[];
 BEGIN
-  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 3
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 4
     RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
       TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
   END IF;
@@ -186,7 +186,7 @@ CREATE TRIGGER "cairn_author_pages_update" AFTER UPDATE ON "layout"."book" REFER
 CREATE TRIGGER "cairn_author_pages_delete" AFTER DELETE ON "layout"."book" REFERENCING OLD TABLE AS o FOR EACH STATEMENT EXECUTE FUNCTION "layout"."cairn_derive_author_pages_of_book"();
 CREATE FUNCTION "layout"."cairn_derive_author_pages_of_author"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS '<<cairn>> DECLARE keys bigint[];
 BEGIN
-  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 3
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 4
     RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
       TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
   END IF;
@@ -205,7 +205,7 @@ CREATE TRIGGER "cairn_author_pages_2_update" AFTER UPDATE ON "layout"."author" R
 CREATE TRIGGER "cairn_author_pages_2_delete" AFTER DELETE ON "layout"."author" REFERENCING OLD TABLE AS o FOR EACH STATEMENT EXECUTE FUNCTION "layout"."cairn_derive_author_pages_of_author"();
 CREATE FUNCTION "layout"."cairn_derive_book_tag_count_of_book_tags"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS '<<cairn>> DECLARE keys bigint[];
 BEGIN
-  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 3
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 4
     RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
       TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
   END IF;
@@ -224,7 +224,7 @@ CREATE TRIGGER "cairn_book_tag_count_update" AFTER UPDATE ON "layout"."book_tags
 CREATE TRIGGER "cairn_book_tag_count_delete" AFTER DELETE ON "layout"."book_tags" REFERENCING OLD TABLE AS o FOR EACH STATEMENT EXECUTE FUNCTION "layout"."cairn_derive_book_tag_count_of_book_tags"();
 CREATE FUNCTION "layout"."cairn_derive_book_tag_count_of_book"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS '<<cairn>> DECLARE keys bigint[];
 BEGIN
-  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 3
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 4
     RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
       TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
   END IF;
@@ -243,7 +243,7 @@ CREATE TRIGGER "cairn_book_tag_count_2_update" AFTER UPDATE ON "layout"."book" R
 CREATE TRIGGER "cairn_book_tag_count_2_delete" AFTER DELETE ON "layout"."book" REFERENCING OLD TABLE AS o FOR EACH STATEMENT EXECUTE FUNCTION "layout"."cairn_derive_book_tag_count_of_book"();
 CREATE FUNCTION "layout"."cairn_derive_book_writer_of_book"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS '<<cairn>> DECLARE keys bigint[];
 BEGIN
-  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 3
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 4
     RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
       TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
   END IF;
@@ -262,7 +262,7 @@ CREATE TRIGGER "cairn_book_writer_update" AFTER UPDATE ON "layout"."book" REFERE
 CREATE TRIGGER "cairn_book_writer_delete" AFTER DELETE ON "layout"."book" REFERENCING OLD TABLE AS o FOR EACH STATEMENT EXECUTE FUNCTION "layout"."cairn_derive_book_writer_of_book"();
 CREATE FUNCTION "layout"."cairn_derive_book_writer_of_author"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS '<<cairn>> DECLARE keys bigint[];
 BEGIN
-  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 3
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 4
     RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
       TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
   END IF;
@@ -281,7 +281,7 @@ CREATE TRIGGER "cairn_book_writer_2_update" AFTER UPDATE ON "layout"."author" RE
 CREATE TRIGGER "cairn_book_writer_2_delete" AFTER DELETE ON "layout"."author" REFERENCING OLD TABLE AS o FOR EACH STATEMENT EXECUTE FUNCTION "layout"."cairn_derive_book_writer_of_author"();
 CREATE FUNCTION "layout"."cairn_derive_shelf_tag_pages_of_book"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS '<<cairn>> DECLARE keys bigint[];
 BEGIN
-  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 3
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 4
     RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
       TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
   END IF;
@@ -300,7 +300,7 @@ CREATE TRIGGER "cairn_shelf_tag_pages_update" AFTER UPDATE ON "layout"."book" RE
 CREATE TRIGGER "cairn_shelf_tag_pages_delete" AFTER DELETE ON "layout"."book" REFERENCING OLD TABLE AS o FOR EACH STATEMENT EXECUTE FUNCTION "layout"."cairn_derive_shelf_tag_pages_of_book"();
 CREATE FUNCTION "layout"."cairn_derive_shelf_tag_pages_of_shelf"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS '<<cairn>> DECLARE keys bigint[];
 BEGIN
-  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 3
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 4
     RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
       TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
   END IF;
@@ -319,7 +319,7 @@ CREATE TRIGGER "cairn_shelf_tag_pages_2_update" AFTER UPDATE ON "layout"."shelf"
 CREATE TRIGGER "cairn_shelf_tag_pages_2_delete" AFTER DELETE ON "layout"."shelf" REFERENCING OLD TABLE AS o FOR EACH STATEMENT EXECUTE FUNCTION "layout"."cairn_derive_shelf_tag_pages_of_shelf"();
 CREATE FUNCTION "layout"."cairn_derive_shelf_tag_pages_of_book_tags"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS '<<cairn>> DECLARE keys bigint[];
 BEGIN
-  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 3
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 4
     RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
       TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
   END IF;
@@ -337,7 +337,7 @@ CREATE TRIGGER "cairn_shelf_tag_pages_3_insert" AFTER INSERT ON "layout"."book_t
 CREATE TRIGGER "cairn_shelf_tag_pages_3_update" AFTER UPDATE ON "layout"."book_tags" REFERENCING OLD TABLE AS o NEW TABLE AS n FOR EACH STATEMENT EXECUTE FUNCTION "layout"."cairn_derive_shelf_tag_pages_of_book_tags"();
 CREATE TRIGGER "cairn_shelf_tag_pages_3_delete" AFTER DELETE ON "layout"."book_tags" REFERENCING OLD TABLE AS o FOR EACH STATEMENT EXECUTE FUNCTION "layout"."cairn_derive_shelf_tag_pages_of_book_tags"();
 CREATE FUNCTION "layout"."cairn_derive_author"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS 'BEGIN
-IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 3
+IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 4
     RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
       TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
   END IF;
@@ -362,7 +362,7 @@ BEGIN
 END';
 REVOKE EXECUTE ON FUNCTION "layout"."cairn_capture_key"() FROM PUBLIC;
 CREATE FUNCTION "layout"."cairn_capture_number"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS 'BEGIN
-  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 3
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 4
     RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
       TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
   END IF;
@@ -373,14 +373,15 @@ CREATE FUNCTION "layout"."cairn_capture_number"() RETURNS trigger LANGUAGE plpgs
   UPDATE "layout"."cairn_transaction" SET committed = clock_timestamp(), seconds = date_part(''epoch'', clock_timestamp()) - 978307200,
     number = CASE WHEN nextval(''"layout"."cairn_transaction_number"''::regclass) > (SELECT greatest(purged, (SELECT max(number) FROM "layout"."cairn_transaction"), 0) FROM "layout"."cairn_store") THEN currval(''"layout"."cairn_transaction_number"''::regclass) ELSE setval(''"layout"."cairn_transaction_number"''::regclass, (SELECT greatest(purged, (SELECT max(number) FROM "layout"."cairn_transaction"), 0) FROM "layout"."cairn_store") + 1) END
     WHERE key = NEW.key AND number IS NULL;
-  PERFORM pg_notify(''cairn layout'', '''')
-  FROM "layout"."cairn_store" s WHERE s.announces;
+  -- Whether one listens or not: a transaction that notifies cannot be prepared (PREPARE TRANSACTION),
+  -- which would keep the lock above from all writers.
+  PERFORM pg_notify(''cairn layout'', '''');
   RETURN NULL;
 END';
 CREATE CONSTRAINT TRIGGER cairn_number AFTER INSERT ON "layout"."cairn_transaction" DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (NEW.number IS NULL) EXECUTE FUNCTION "layout"."cairn_capture_number"();
 CREATE FUNCTION "layout"."cairn_capture_author_insert"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS '<<cairn>> DECLARE tx bigint;
 BEGIN
-  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 3
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 4
     RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
       TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
   END IF;
@@ -392,7 +393,7 @@ END';
 CREATE TRIGGER cairn_insert AFTER INSERT ON "layout"."author" REFERENCING NEW TABLE AS n FOR EACH STATEMENT WHEN ((pg_catalog.current_setting('cairn.records', true) IS DISTINCT FROM 'on' OR pg_catalog.pg_trigger_depth() > 0)) EXECUTE FUNCTION "layout"."cairn_capture_author_insert"();
 CREATE FUNCTION "layout"."cairn_capture_author_delete"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS '<<cairn>> DECLARE tx bigint;
 BEGIN
-  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 3
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 4
     RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
       TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
   END IF;
@@ -404,7 +405,7 @@ END';
 CREATE TRIGGER cairn_delete AFTER DELETE ON "layout"."author" REFERENCING OLD TABLE AS o FOR EACH STATEMENT WHEN ((pg_catalog.current_setting('cairn.records', true) IS DISTINCT FROM 'on' OR pg_catalog.pg_trigger_depth() > 0)) EXECUTE FUNCTION "layout"."cairn_capture_author_delete"();
 CREATE FUNCTION "layout"."cairn_capture_author_truncate"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS '<<cairn>> DECLARE tx bigint;
 BEGIN
-  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 3
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 4
     RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
       TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
   END IF;
@@ -416,7 +417,7 @@ END';
 CREATE TRIGGER cairn_truncate BEFORE TRUNCATE ON "layout"."author" FOR EACH STATEMENT WHEN ((pg_catalog.current_setting('cairn.records', true) IS DISTINCT FROM 'on' OR pg_catalog.pg_trigger_depth() > 0)) EXECUTE FUNCTION "layout"."cairn_capture_author_truncate"();
 CREATE FUNCTION "layout"."cairn_capture_author_update"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS '<<cairn>> DECLARE tx bigint;
 BEGIN
-  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 3
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 4
     RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
       TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
   END IF;
@@ -438,7 +439,7 @@ BEGIN
 END';
 CREATE TRIGGER cairn_update AFTER UPDATE ON "layout"."author" REFERENCING OLD TABLE AS o NEW TABLE AS n FOR EACH STATEMENT WHEN ((pg_catalog.current_setting('cairn.records', true) IS DISTINCT FROM 'on' OR pg_catalog.pg_trigger_depth() > 0)) EXECUTE FUNCTION "layout"."cairn_capture_author_update"();
 CREATE FUNCTION "layout"."cairn_capture_author_version"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS 'BEGIN
-  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 3
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 4
     RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
       TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
   END IF;
@@ -448,7 +449,7 @@ END';
 CREATE TRIGGER cairn_version BEFORE UPDATE ON "layout"."author" FOR EACH ROW WHEN (OLD."cairn_version" = NEW."cairn_version" AND ROW(OLD."cairn_id", OLD."cairn_entity", OLD."active", OLD."book_count", OLD."born", OLD."born_exact", OLD."fee", OLD."first_name", OLD."homepage_url", OLD."id", OLD."portrait", OLD."rating", OLD."weight", OLD."favourite_book_id", OLD."favourite_book_entity") IS DISTINCT FROM ROW(NEW."cairn_id", NEW."cairn_entity", NEW."active", NEW."book_count", NEW."born", NEW."born_exact", NEW."fee", NEW."first_name", NEW."homepage_url", NEW."id", NEW."portrait", NEW."rating", NEW."weight", NEW."favourite_book_id", NEW."favourite_book_entity") AND (pg_catalog.current_setting('cairn.records', true) IS DISTINCT FROM 'on' OR pg_catalog.pg_trigger_depth() > 0)) EXECUTE FUNCTION "layout"."cairn_capture_author_version"();
 CREATE FUNCTION "layout"."cairn_capture_book_insert"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS '<<cairn>> DECLARE tx bigint;
 BEGIN
-  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 3
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 4
     RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
       TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
   END IF;
@@ -464,7 +465,7 @@ END';
 CREATE TRIGGER cairn_insert AFTER INSERT ON "layout"."book" REFERENCING NEW TABLE AS n FOR EACH STATEMENT WHEN ((pg_catalog.current_setting('cairn.records', true) IS DISTINCT FROM 'on' OR pg_catalog.pg_trigger_depth() > 0)) EXECUTE FUNCTION "layout"."cairn_capture_book_insert"();
 CREATE FUNCTION "layout"."cairn_capture_book_delete"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS '<<cairn>> DECLARE tx bigint;
 BEGIN
-  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 3
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 4
     RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
       TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
   END IF;
@@ -478,7 +479,7 @@ END';
 CREATE TRIGGER cairn_delete AFTER DELETE ON "layout"."book" REFERENCING OLD TABLE AS o FOR EACH STATEMENT WHEN ((pg_catalog.current_setting('cairn.records', true) IS DISTINCT FROM 'on' OR pg_catalog.pg_trigger_depth() > 0)) EXECUTE FUNCTION "layout"."cairn_capture_book_delete"();
 CREATE FUNCTION "layout"."cairn_capture_book_truncate"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS '<<cairn>> DECLARE tx bigint;
 BEGIN
-  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 3
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 4
     RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
       TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
   END IF;
@@ -490,7 +491,7 @@ END';
 CREATE TRIGGER cairn_truncate BEFORE TRUNCATE ON "layout"."book" FOR EACH STATEMENT WHEN ((pg_catalog.current_setting('cairn.records', true) IS DISTINCT FROM 'on' OR pg_catalog.pg_trigger_depth() > 0)) EXECUTE FUNCTION "layout"."cairn_capture_book_truncate"();
 CREATE FUNCTION "layout"."cairn_capture_book_update"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS '<<cairn>> DECLARE tx bigint;
 BEGIN
-  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 3
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 4
     RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
       TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
   END IF;
@@ -516,7 +517,7 @@ BEGIN
 END';
 CREATE TRIGGER cairn_update AFTER UPDATE ON "layout"."book" REFERENCING OLD TABLE AS o NEW TABLE AS n FOR EACH STATEMENT WHEN ((pg_catalog.current_setting('cairn.records', true) IS DISTINCT FROM 'on' OR pg_catalog.pg_trigger_depth() > 0)) EXECUTE FUNCTION "layout"."cairn_capture_book_update"();
 CREATE FUNCTION "layout"."cairn_capture_book_version"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS 'BEGIN
-  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 3
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 4
     RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
       TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
   END IF;
@@ -526,7 +527,7 @@ END';
 CREATE TRIGGER cairn_version BEFORE UPDATE ON "layout"."book" FOR EACH ROW WHEN (OLD."cairn_version" = NEW."cairn_version" AND ROW(OLD."cairn_id", OLD."cairn_entity", OLD."isbn13", OLD."pages", OLD."published", OLD."published_exact", OLD."title", OLD."minutes", OLD."author_id", OLD."shelf_id", OLD."author_wishes_id", OLD."shelf_row_position") IS DISTINCT FROM ROW(NEW."cairn_id", NEW."cairn_entity", NEW."isbn13", NEW."pages", NEW."published", NEW."published_exact", NEW."title", NEW."minutes", NEW."author_id", NEW."shelf_id", NEW."author_wishes_id", NEW."shelf_row_position") AND (pg_catalog.current_setting('cairn.records', true) IS DISTINCT FROM 'on' OR pg_catalog.pg_trigger_depth() > 0)) EXECUTE FUNCTION "layout"."cairn_capture_book_version"();
 CREATE FUNCTION "layout"."cairn_capture_shelf_insert"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS '<<cairn>> DECLARE tx bigint;
 BEGIN
-  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 3
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 4
     RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
       TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
   END IF;
@@ -538,7 +539,7 @@ END';
 CREATE TRIGGER cairn_insert AFTER INSERT ON "layout"."shelf" REFERENCING NEW TABLE AS n FOR EACH STATEMENT WHEN ((pg_catalog.current_setting('cairn.records', true) IS DISTINCT FROM 'on' OR pg_catalog.pg_trigger_depth() > 0)) EXECUTE FUNCTION "layout"."cairn_capture_shelf_insert"();
 CREATE FUNCTION "layout"."cairn_capture_shelf_delete"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS '<<cairn>> DECLARE tx bigint;
 BEGIN
-  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 3
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 4
     RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
       TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
   END IF;
@@ -550,7 +551,7 @@ END';
 CREATE TRIGGER cairn_delete AFTER DELETE ON "layout"."shelf" REFERENCING OLD TABLE AS o FOR EACH STATEMENT WHEN ((pg_catalog.current_setting('cairn.records', true) IS DISTINCT FROM 'on' OR pg_catalog.pg_trigger_depth() > 0)) EXECUTE FUNCTION "layout"."cairn_capture_shelf_delete"();
 CREATE FUNCTION "layout"."cairn_capture_shelf_truncate"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS '<<cairn>> DECLARE tx bigint;
 BEGIN
-  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 3
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 4
     RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
       TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
   END IF;
@@ -562,7 +563,7 @@ END';
 CREATE TRIGGER cairn_truncate BEFORE TRUNCATE ON "layout"."shelf" FOR EACH STATEMENT WHEN ((pg_catalog.current_setting('cairn.records', true) IS DISTINCT FROM 'on' OR pg_catalog.pg_trigger_depth() > 0)) EXECUTE FUNCTION "layout"."cairn_capture_shelf_truncate"();
 CREATE FUNCTION "layout"."cairn_capture_shelf_update"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS '<<cairn>> DECLARE tx bigint;
 BEGIN
-  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 3
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 4
     RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
       TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
   END IF;
@@ -584,7 +585,7 @@ BEGIN
 END';
 CREATE TRIGGER cairn_update AFTER UPDATE ON "layout"."shelf" REFERENCING OLD TABLE AS o NEW TABLE AS n FOR EACH STATEMENT WHEN ((pg_catalog.current_setting('cairn.records', true) IS DISTINCT FROM 'on' OR pg_catalog.pg_trigger_depth() > 0)) EXECUTE FUNCTION "layout"."cairn_capture_shelf_update"();
 CREATE FUNCTION "layout"."cairn_capture_shelf_version"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS 'BEGIN
-  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 3
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 4
     RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
       TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
   END IF;
@@ -594,7 +595,7 @@ END';
 CREATE TRIGGER cairn_version BEFORE UPDATE ON "layout"."shelf" FOR EACH ROW WHEN (OLD."cairn_version" = NEW."cairn_version" AND ROW(OLD."cairn_id", OLD."cairn_entity", OLD."place") IS DISTINCT FROM ROW(NEW."cairn_id", NEW."cairn_entity", NEW."place") AND (pg_catalog.current_setting('cairn.records', true) IS DISTINCT FROM 'on' OR pg_catalog.pg_trigger_depth() > 0)) EXECUTE FUNCTION "layout"."cairn_capture_shelf_version"();
 CREATE FUNCTION "layout"."cairn_capture_book_tags_insert"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS '<<cairn>> DECLARE tx bigint;
 BEGIN
-  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 3
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 4
     RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
       TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
   END IF;
@@ -609,7 +610,7 @@ END';
 CREATE TRIGGER cairn_insert AFTER INSERT ON "layout"."book_tags" REFERENCING NEW TABLE AS n FOR EACH STATEMENT WHEN ((pg_catalog.current_setting('cairn.records', true) IS DISTINCT FROM 'on' OR pg_catalog.pg_trigger_depth() > 0)) EXECUTE FUNCTION "layout"."cairn_capture_book_tags_insert"();
 CREATE FUNCTION "layout"."cairn_capture_book_tags_delete"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS '<<cairn>> DECLARE tx bigint;
 BEGIN
-  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 3
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 4
     RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
       TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
   END IF;
@@ -624,7 +625,7 @@ END';
 CREATE TRIGGER cairn_delete AFTER DELETE ON "layout"."book_tags" REFERENCING OLD TABLE AS o FOR EACH STATEMENT WHEN ((pg_catalog.current_setting('cairn.records', true) IS DISTINCT FROM 'on' OR pg_catalog.pg_trigger_depth() > 0)) EXECUTE FUNCTION "layout"."cairn_capture_book_tags_delete"();
 CREATE FUNCTION "layout"."cairn_capture_book_tags_truncate"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS '<<cairn>> DECLARE tx bigint;
 BEGIN
-  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 3
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 4
     RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
       TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
   END IF;
@@ -639,7 +640,7 @@ END';
 CREATE TRIGGER cairn_truncate BEFORE TRUNCATE ON "layout"."book_tags" FOR EACH STATEMENT WHEN ((pg_catalog.current_setting('cairn.records', true) IS DISTINCT FROM 'on' OR pg_catalog.pg_trigger_depth() > 0)) EXECUTE FUNCTION "layout"."cairn_capture_book_tags_truncate"();
 CREATE FUNCTION "layout"."cairn_capture_book_tags_update"() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS '<<cairn>> DECLARE tx bigint;
 BEGIN
-  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 3
+  IF TG_TABLE_SCHEMA <> ''layout'' THEN -- 4
     RAISE EXCEPTION ''The schema % of a store was renamed; open the store once, which renews its triggers.'',
       TG_TABLE_SCHEMA USING ERRCODE = ''invalid_schema_name'';
   END IF;

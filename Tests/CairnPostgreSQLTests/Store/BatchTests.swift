@@ -81,6 +81,22 @@ import Testing
     #expect(try titles() == ["new 1", "new 2"])
   }
 
+  @Test func aBatchOfWhichARowDoesNotTakeTheChangeFailsWhole() throws {
+    try words.insert("Book", ["ISBN13": .string("2")], in: store)
+    let foreign = try words.foreign()
+    try words.sql(
+      "CREATE FUNCTION @keep() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RETURN NULL; END$$",
+      on: foreign)
+    try words.sql(
+      "CREATE TRIGGER keep BEFORE UPDATE ON @book FOR EACH ROW EXECUTE FUNCTION @keep()",
+      on: foreign)
+    let error = try #require(throws: CoreDataError.self) {
+      try store.executeBatch(books(["1", "2", "3"]), author: nil, contextName: nil)
+    }
+    #expect(error.code.rawValue == 134_090)
+    #expect(try titles() == [nil])
+  }
+
   @Test func aRowThatMatchesNoMoreIsNotDeleted() async throws {
     let stays = try words.insert("Shelf", ["place": .string("north")], in: store)
     let goes = try words.insert("Shelf", ["place": .string("north")], in: store)

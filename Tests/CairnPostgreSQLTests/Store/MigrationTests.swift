@@ -57,6 +57,24 @@ import Testing
       options: StoreOptions(options))
   }
 
+  @Test func aProgramOfTheOldVersionIsRefusedWhateverItReads() throws {
+    let old = try LibraryModel.make().model
+    let store = try words.openRecording(model: old, capturing: true)
+    let shelf = try words.row("Shelf", ["place": .string("a")], in: store)
+    try migrate(from: old, to: Self.additive())
+    let entity = shelf.objectID.entity
+    let attempts: [(String, () throws -> Void)] = [
+      ("fetch", { _ = try store.fetch(StoreFetchRequest(entity: entity)) }),
+      ("fault", { _ = try store.snapshots(for: [shelf.objectID]) }),
+      ("history", { _ = try store.readHistory(HistoryReadRequest()) }),
+      ("purge", { _ = try store.purgeHistory(before: .max, date: nil) }),
+    ]
+    for (name, attempt) in attempts {
+      let error = #expect(throws: CoreDataError.self, "\(name)") { try attempt() }
+      #expect(error?.code.rawValue == 134_020, "\(name)")
+    }
+  }
+
   private static let born = Date(timeIntervalSinceReferenceDate: 1.000_000_1)
 
   @Test func rowsLinksAndHistoryComeAlong() throws {
