@@ -83,11 +83,13 @@ public enum StoreMetadataKey {
 
   /// The version of the model that a stage of a migration has brought the store to, while it has more to do there.
   package static let unfinishedStage = "CairnUnfinishedMigrationStage"
+  /// The versions of the model that the store has left by migration.
+  package static let leftVersions = "CairnLeftModelVersions"
 
   /// What a store says of itself; other keys are the program's.
   package static let all = [
     type, uuid, versionHashes, versionHashesVersion, versionHashesDigest, versionChecksum,
-    versionIdentifiers, frameworkVersion, autoVacuumLevel, unfinishedStage,
+    versionIdentifiers, frameworkVersion, autoVacuumLevel, unfinishedStage, leftVersions,
   ]
 }
 

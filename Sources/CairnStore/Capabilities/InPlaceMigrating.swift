@@ -7,6 +7,7 @@ public protocol InPlaceMigrating {
   /// Migrates the store file. It is not open in this process through the same coordinator.
   ///
   /// A store with a sidecar keeps a ``MigrationTrace`` there of what it drops, in the same transaction.
+  /// The metadata tell which versions it has left: `CairnLeftModelVersions`.
   ///
   /// - Throws: `inferredMappingModel` when the difference cannot be inferred, `migration` when the
   ///   data does not fit; the store is then as it was.

@@ -32,7 +32,7 @@ enum RowRules {
           ? relationship.isOptional : relationship.validationPredicates.isEmpty
       case .attribute(let attribute):
         if attribute.attributeType == .undefined { return false }
-        if value.isNull { return attribute.isOptional }
+        if value.isNull { return !layout.needsValue(slot) { values[$0].isNull } }
         if attribute.validationPredicates.isEmpty { return true }
         let object = AttributeCoding.decode(value, for: attribute)
         return attribute.validationPredicates.allSatisfy { (try? $0.test(object)) ?? false }

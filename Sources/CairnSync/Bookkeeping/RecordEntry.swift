@@ -39,9 +39,12 @@ struct RecordEntry: Hashable, Sendable {
       state.registers = Registers(columns: row.columns)
       for (place, name) in row.columns.names.enumerated() {
         guard let value = row.values[place], let write = write(of: name) else { continue }
-        // A row that shows something beside what waits was written since, past history perhaps; a default is what a
-        // migration gave it along with the column.
-        let waiting = row.columns.isUnwritten(value, at: place) ? overlay[name] : nil
+        // A row that shows a reference beside the one that waits was written since, past history perhaps. An attribute
+        // waits only until it is shown: what its row has is what a migration gave it along with the column, a default,
+        // or what the store had derived.
+        let isAttribute = value.reference == nil && overlay[name]?.reference == nil
+        let isKept = isAttribute || row.columns.isUnwritten(value, at: place)
+        let waiting = isKept ? overlay[name] : nil
         state.registers.set(place, waiting ?? value, write)
       }
     }

@@ -1,10 +1,11 @@
 /// What becomes of the names in a store's bookkeeping when its model has changed.
 struct SchemaTranslation {
-  /// New names by old ones; what is the same or gone is missing.
-  private var entities: [String: String] = [:]
-  /// By old entity, new names by old ones.
-  private var properties: [String: [String: String]] = [:]
-  private var links: [String: (name: String, isSwapped: Bool)] = [:]
+  private let entities: NameTranslation
+  /// By old entity, where a property has another name.
+  private var properties: [String: NameTranslation] = [:]
+  private let links: NameTranslation
+  /// The old links whose ends have changed places.
+  private let swapped: Set<String>
   /// By new entity, the properties that continue nothing.
   private(set) var added: [String: Set<String>] = [:]
   /// By old root, the roots that its entities have now: an entity may get a superentity, or lose it.
@@ -22,70 +23,49 @@ struct SchemaTranslation {
 
   /// Whether anything has another name, or rows lie in another tree of entities.
   var renames: Bool {
-    !entities.isEmpty || !properties.isEmpty || !links.isEmpty
+    entities.renames || !properties.isEmpty || links.renames || !swapped.isEmpty
       || roots.contains { $0.value != [$0.key] }
   }
 
   init(from old: SchemaNames, to schema: SyncSchema) {
     let new = schema.names
     rootsByEntity = new.entities.mapValues(\.root)
-    let sources = Self.match(
-      new.entities.mapValues(\.identifier), with: old.entities.mapValues(\.identifier))
-    removed = Set(old.entities.keys).subtracting(sources.values)
-    for (name, entity) in new.entities {
-      guard let source = sources[name], let former = old.entities[source] else { continue }
-      if source != name { entities[source] = name }
+    let continued = NameMatching(
+      old.entities.mapValues(\.identifier), new.entities.mapValues(\.identifier)
+    ).pairs
+    let entities = NameTranslation(Set(old.entities.keys), continued)
+    self.entities = entities
+    removed = Set(old.entities.keys).subtracting(continued.keys)
+    for (source, name) in continued {
+      guard let former = old.entities[source], let entity = new.entities[name] else { continue }
       roots[former.root, default: []].insert(entity.root)
-      let matched = Self.match(entity.properties, with: former.properties)
-      for property in entity.properties.keys.sorted() {
-        guard let was = matched[property] else {
-          added[name, default: []].insert(property)
-          continue
-        }
-        if was != property { properties[source, default: [:]][was] = property }
-      }
-      let gone = Set(former.properties.keys).subtracting(matched.values)
+      let matched = NameMatching(former.properties, entity.properties).pairs
+      let names = NameTranslation(Set(former.properties.keys), matched)
+      if names.renames { properties[source] = names }
+      let gained = Set(entity.properties.keys).subtracting(matched.values)
+      if !gained.isEmpty { added[name] = gained }
+      let gone = Set(former.properties.keys).subtracting(matched.keys)
       removed.formUnion(gone.map { "\(source).\($0)" })
     }
+    var relationships: [String: String] = [:]
+    var swapped: Set<String> = []
     for link in old.links {
       let parts = link.split(separator: ".", maxSplits: 1).map(String.init)
-      guard parts.count == 2 else { continue }
-      let entity = entity(parts[0])
-      let relationship = property(parts[1], of: parts[0])
+      guard parts.count == 2, let entity = continued[parts[0]] else { continue }
+      let relationship = properties[parts[0]]?(parts[1]) ?? parts[1]
       guard
         let side = schema.entities[entity]?.linkSides.first(where: {
           $0.relationship.name == relationship
         })
       else { continue }
-      if side.plan.name != link || !side.isCanonical {
-        links[link] = (side.plan.name, !side.isCanonical && !side.plan.isSymmetric)
-      }
+      relationships[link] = side.plan.name
+      if !side.isCanonical && !side.plan.isSymmetric { swapped.insert(link) }
     }
+    links = NameTranslation(old.links, relationships)
+    self.swapped = swapped
   }
 
-  /// By new name, the old one that it continues: first what the new renaming identifier says, then the
-  /// same name, then what the old one says, for a way back.
-  private static func match(
-    _ new: [String: String], with old: [String: String]
-  ) -> [String: String] {
-    var result: [String: String] = [:]
-    var taken: Set<String> = []
-    func take(_ name: String, _ source: String?) {
-      guard let source, result[name] == nil, taken.insert(source).inserted else { return }
-      result[name] = source
-    }
-    let names = new.keys.sorted()
-    for name in names {
-      guard let identifier = new[name], identifier != name else { continue }
-      let byIdentifier = old.keys.sorted().first { old[$0] == identifier }
-      take(name, old[identifier] == nil ? byIdentifier : identifier)
-    }
-    for name in names where old[name] != nil { take(name, name) }
-    for name in names { take(name, old.keys.sorted().first { old[$0] == name && $0 != name }) }
-    return result
-  }
-
-  func entity(_ name: String) -> String { entities[name] ?? name }
+  func entity(_ name: String) -> String { entities(name) }
 
   /// The root of the tree in which a row of an old entity lies now.
   ///
@@ -101,13 +81,10 @@ struct SchemaTranslation {
 
   /// A property of an old entity; a place in an ordered relationship is called after it.
   func property(_ name: String, of entity: String) -> String {
-    guard let renamed = properties[entity] else { return name }
-    if let other = renamed[name] { return other }
+    guard let names = properties[entity] else { return name }
     let suffix = SyncSchema.positionSuffix
-    guard name.hasSuffix(suffix), let other = renamed[String(name.dropLast(suffix.count))] else {
-      return name
-    }
-    return other + suffix
+    guard name.hasSuffix(suffix) else { return names(name) }
+    return names(String(name.dropLast(suffix.count))) + suffix
   }
 
   func entry(_ old: RecordEntry) -> RecordEntry {
@@ -164,18 +141,17 @@ struct SchemaTranslation {
   }
 
   func link(_ key: LinkKey, _ state: LinkState) -> (key: LinkKey, state: LinkState) {
-    guard let to = links[key.relationship] else { return (key, state) }
     var state = state
-    if to.isSwapped { swap(&state.memberPosition, &state.ownerPosition) }
+    if swapped.contains(key.relationship) { swap(&state.memberPosition, &state.ownerPosition) }
     return (link(key), state)
   }
 
-  func relationship(_ name: String) -> String { links[name]?.name ?? name }
+  func relationship(_ name: String) -> String { links(name) }
 
   func link(_ key: LinkKey) -> LinkKey {
-    guard let to = links[key.relationship] else { return key }
+    let isSwapped = swapped.contains(key.relationship)
     return LinkKey(
-      relationship: to.name, owner: to.isSwapped ? key.member : key.owner,
-      member: to.isSwapped ? key.owner : key.member)
+      relationship: links(key.relationship), owner: isSwapped ? key.member : key.owner,
+      member: isSwapped ? key.owner : key.member)
   }
 }

@@ -18,6 +18,17 @@ struct CredibleTime: Hashable, Sendable {
       || acceptedAlone.contains(stamp)
   }
 
+  /// Whether a write may come in over what the store has in its place already.
+  ///
+  /// Who replaces a value from the future writes just after it, whatever the time is (``Stamp/after(_:)``): a store that
+  /// took in the one believes the other as well. A millisecond more is for counters that overflow.
+  func covers(_ stamp: Stamp, over known: ClockReading?) -> Bool {
+    if covers(stamp) { return true }
+    let time = stamp.clock.milliseconds
+    if let known, time <= known.milliseconds + 1 { return true }
+    return accepted.values.contains { ($0.milliseconds...$0.milliseconds + 1).contains(time) }
+  }
+
   /// Accepts this one reading.
   mutating func accept(exactly stamp: Stamp) { acceptedAlone.insert(stamp) }
 
@@ -44,12 +55,40 @@ extension RecordState {
   /// What a store has already counts for nothing: it took it when it believed it.
   func reading(beyond time: CredibleTime, newTo entry: RecordEntry?) -> ClockReading? {
     if latestReading.milliseconds <= time.limit { return nil }
-    return stamps(newTo: entry).filter { !time.covers($0) }.map(\.clock).max()
+    // A delete is written after all that its writer had, and what brings the record back after the delete.
+    var deleted = entry?.deletion?.stamp.clock
+    var late: [ClockReading] = []
+    if let stamp = deletion?.stamp, deleted.map({ $0 < stamp.clock }) ?? true {
+      if time.covers(stamp, over: entry?.latestReading) {
+        deleted = stamp.clock
+      } else {
+        late.append(stamp.clock)
+      }
+    }
+    for (name, register) in registers {
+      let stamp = register.write.stamp
+      let known = entry?.write(of: name)?.stamp
+      if let known, known >= stamp { continue }
+      let over = [known?.clock, deleted].compactMap { $0 }.max()
+      if !time.covers(stamp, over: over) { late.append(stamp.clock) }
+    }
+    return late.max()
+  }
+}
+
+extension RecordEntry {
+  /// The greatest reading of all that is known of the record.
+  fileprivate var latestReading: ClockReading? {
+    let writes = [base].compactMap { $0 } + writes.values
+    return (writes.map(\.stamp) + [deletion?.stamp].compactMap { $0 }).map(\.clock).max()
   }
 }
 
 extension LinkState {
-  func stamps(newTo known: LinkState?) -> [Stamp] {
+  func stamps(newTo known: LinkState?) -> [Stamp] { news(to: known).map(\.stamp) }
+
+  /// The stamps that are news, each with the one that it replaces.
+  private func news(to known: LinkState?) -> [(stamp: Stamp, known: Stamp?)] {
     let pairs = [
       (write, known?.write), (memberPosition?.write, known?.memberPosition?.write),
       (ownerPosition?.write, known?.ownerPosition?.write),
@@ -57,14 +96,15 @@ extension LinkState {
     return pairs.compactMap { new, old in
       guard let new else { return nil }
       if let old, old.stamp >= new.stamp { return nil }
-      return new.stamp
+      return (new.stamp, old?.stamp)
     }
   }
 
   /// The same for a link.
   func reading(beyond time: CredibleTime, newTo known: LinkState?) -> ClockReading? {
     if latestReading.milliseconds <= time.limit { return nil }
-    return stamps(newTo: known).filter { !time.covers($0) }.map(\.clock).max()
+    return news(to: known).filter { !time.covers($0.stamp, over: $0.known?.clock) }
+      .map(\.stamp.clock).max()
   }
 }
 

@@ -15,12 +15,12 @@ extension StoreAccess {
 }
 
 extension KnownDifferences {
-  // Bytes: count 8 · found 8 · 0 quick, 1 full · lasting 8 · [contradictions 8 · [unreadable 8]]
+  // Bytes: count 8 · found 8 · 0 quick, 1 full, + 2 of what is held · lasting 8 · [contradictions 8 · [unreadable 8]]
   var encoded: Data {
     var writer = ByteWriter()
     writer.fixed(UInt64(count))
     writer.fixed(found)
-    writer.byte(level == .full ? 1 : 0)
+    writer.byte((level == .full ? 1 : 0) | (areOfHeld ? 2 : 0))
     writer.fixed(UInt64(lasting))
     if contradictions > 0 { writer.fixed(UInt64(contradictions)) }
     if unreadable > 0 { writer.fixed(UInt64(unreadable)) }
@@ -31,11 +31,12 @@ extension KnownDifferences {
     var reader = ByteReader(data)
     let count = Int(clamping: try reader.fixed())
     let found = try reader.fixed()
-    let level = try reader.byte() == 1 ? VerifyLevel.full : .quick
+    let flags = try reader.byte()
     let lasting = Int(clamping: try reader.fixed())
     self.init(
-      count: count, found: found, level: level, lasting: lasting,
+      count: count, found: found, level: flags & 1 != 0 ? .full : .quick, lasting: lasting,
       contradictions: reader.isAtEnd ? 0 : Int(clamping: try reader.fixed()),
-      unreadable: reader.isAtEnd ? 0 : Int(clamping: try reader.fixed()))
+      unreadable: reader.isAtEnd ? 0 : Int(clamping: try reader.fixed()),
+      areOfHeld: flags & 2 != 0)
   }
 }

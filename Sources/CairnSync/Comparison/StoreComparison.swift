@@ -15,6 +15,8 @@ struct StoreComparison {
   private let translation: SchemaTranslation?
   /// What is compared, in the names of the local store; nil for all.
   private let filter: EntityFilter?
+  private let localMembers: ComparedMembers
+  private let replicaMembers: ComparedMembers
   static let page = 512
 
   init(local: StoreAccess, replica: StoreAccess, filter: EntityFilter? = nil) {
@@ -22,6 +24,8 @@ struct StoreComparison {
     self.local = local
     self.replica = replica
     translation = .between(replica, and: local)
+    localMembers = ComparedMembers(of: local, nil, besides: replica, translation, filter)
+    replicaMembers = ComparedMembers(of: replica, translation, besides: local, nil, filter)
   }
 
   /// A live record with what its row holds.
@@ -248,26 +252,13 @@ struct StoreComparison {
     return found
   }
 
+  private func members(of access: StoreAccess) -> ComparedMembers {
+    access.store === local.store ? localMembers : replicaMembers
+  }
+
   /// The names of what a store calls otherwise.
   private func translation(of access: StoreAccess) -> SchemaTranslation? {
     access.store === replica.store ? translation : nil
-  }
-
-  /// The relationships whose members are compared: those that both versions have.
-  private func comparedRelationships(of access: StoreAccess) -> [RelationshipDescription] {
-    let own = access.schema.comparedRelationships
-    if translation == nil { return own }
-    func names(_ access: StoreAccess) -> [String: RelationshipDescription] {
-      let translation = self.translation(of: access)
-      let pairs = access.schema.comparedRelationships.map { relationship in
-        let entity = relationship.entity?.name ?? ""
-        let name = translation?.property(relationship.name, of: entity) ?? relationship.name
-        return ((translation?.entity(entity) ?? entity) + "." + name, relationship)
-      }
-      return Dictionary(pairs, uniquingKeysWith: { first, _ in first })
-    }
-    let other = Set(names(access.store === local.store ? replica : local).keys)
-    return names(access).filter { other.contains($0.key) }.sorted { $0.key < $1.key }.map(\.value)
   }
 
   /// Visits all live records in the order of their IDs.
@@ -324,8 +315,8 @@ struct StoreComparison {
     try visit(
       id,
       Visited(
-        state: translation(of: access)?.state(state) ?? state, members: [:], ledger: ledger,
-        object: nil))
+        state: translation(of: access)?.state(state) ?? state,
+        members: try members(of: access).links(of: id, ledger), ledger: ledger, object: nil))
   }
 
   /// The state without what may differ between equal stores.
@@ -348,7 +339,7 @@ struct StoreComparison {
     let rows = try access.rowsOfAnyEntity(of: live.map(\.object))
     var reading = RowReading(ledger: ledger)
     try reading.prepare(rows.compactMap { $0 })
-    let members = try self.members(of: live.map { ($0.id, $0.object) }, access, ledger)
+    let members = try members(of: access).members(of: live.map { ($0.id, $0.object) }, ledger)
     for (item, row) in zip(live, rows) {
       // A row that is gone without history telling: not there.
       guard let row else { continue }
@@ -361,38 +352,5 @@ struct StoreComparison {
           state: translation(of: access)?.state(state) ?? state, members: members[item.id] ?? [:],
           ledger: ledger, object: item.object))
     }
-  }
-
-  /// - Parameter name: In the names of the local store.
-  private func leadsOut(
-    _ name: String, of entity: EntityDescription, _ access: StoreAccess
-  ) -> Bool {
-    guard let filter, let own = entity.name else { return false }
-    return filter.leadsOut(name, of: translation(of: access)?.entity(own) ?? own)
-  }
-
-  /// The members of the relationships that travel as links or have an order.
-  private func members(
-    of records: [(id: RecordID, object: ManagedObjectID)], _ access: StoreAccess,
-    _ ledger: Ledger
-  ) throws -> [RecordID: [String: [RecordID]]] {
-    var result: [RecordID: [String: [RecordID]]] = [:]
-    for relationship in comparedRelationships(of: access) {
-      guard let owner = relationship.entity else { continue }
-      let name =
-        translation(of: access)?.property(relationship.name, of: owner.name ?? "")
-        ?? relationship.name
-      let owners = records.filter { $0.object.entity.isKindOf(entity: owner) }
-        .filter { !leadsOut(name, of: $0.object.entity, access) }
-      if owners.isEmpty { continue }
-      let lists = try access.store.members(of: relationship, owners: owners.map(\.object))
-      try ledger.prefetch(lists.joined().compactMap(SyncKey.object))
-      for (item, list) in zip(owners, lists) where !list.isEmpty {
-        let ids = try list.compactMap { try ledger.recordID(for: $0) }
-        result[item.id, default: [:]][name] =
-          relationship.isOrdered ? ids : ids.sorted()
-      }
-    }
-    return result
   }
 }

@@ -50,6 +50,9 @@ public struct KnownDifferences: Sendable, Hashable {
   public let contradictions: Int
   /// How many of these could not be read where they came from: they have replaced nothing.
   let unreadable: Int
+  /// Whether records waited when they were found and passes mend all of them, so that they are over once a pass has
+  /// left nothing waiting.
+  let areOfHeld: Bool
 
   /// What is known after a comparison.
   ///
@@ -63,9 +66,10 @@ public struct KnownDifferences: Sendable, Hashable {
     if report.differences.isEmpty {
       return known?.level == .full && report.level == .quick ? known : nil
     }
+    let lasting = report.differences.count { $0.isLasting(direction, isComplete: isComplete) }
     let found = KnownDifferences(
-      count: report.differences.count, found: time, level: report.level,
-      lasting: report.differences.count { $0.isLasting(direction, isComplete: isComplete) })
+      count: report.differences.count, found: time, level: report.level, lasting: lasting,
+      areOfHeld: !isComplete && lasting == 0)
     guard report.level == .quick, let known, known.contradictions > 0 else { return found }
     return after(
       contradictions: known.contradictions, unreadable: known.unreadable, at: time, known: found)
@@ -85,8 +89,9 @@ public struct KnownDifferences: Sendable, Hashable {
 
   init(
     count: Int, found: UInt64, level: VerifyLevel, lasting: Int, contradictions: Int = 0,
-    unreadable: Int = 0
+    unreadable: Int = 0, areOfHeld: Bool = false
   ) {
+    self.areOfHeld = areOfHeld
     self.unreadable = unreadable
     self.count = count
     self.found = found

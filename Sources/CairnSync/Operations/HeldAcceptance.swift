@@ -68,8 +68,9 @@ extension SyncEngine {
   /// Believes what waits because it was written in the future by this machine's clock.
   ///
   /// What is accepted is believed in the local store and in all replicas that are open, so that it is
-  /// not held again on its way. Later writes of the same stores wait again if they are as far ahead. See
-  /// ``quarantine(reason:in:after:limit:)`` for what waits, who wrote it and how far ahead.
+  /// not held again on its way; so is what replaces it later, whoever writes that. Other writes of the same stores
+  /// wait again if they are as far ahead. See ``quarantine(reason:in:after:limit:)`` for what waits, who wrote it and
+  /// how far ahead.
   ///
   /// - Parameter names: Where to look for it, replicas or `local`; nil means everywhere.
   /// - Returns: How many records and links waited. They are merged at once, see ``wait(for:timeout:)``.

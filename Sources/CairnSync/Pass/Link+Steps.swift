@@ -74,6 +74,10 @@ extension Link {
     if count == 0 { return }
     let now = environment.now()
     change { $0.contradicted(count, unreadable: unreadable, now: now) }
+    keepDifferences()
+  }
+
+  private func keepDifferences() {
     guard let id = try? replica?.ledger().storeID else { return }
     try? local.setKnownDifferences(life.differences, with: id)
   }
@@ -81,6 +85,10 @@ extension Link {
   /// What a complete pass has not made visible; on the queue.
   func countHeld(_ pass: any ReplicaPass) throws -> HeldRecords {
     var held = try pass.settle()
+    if held.count == 0, life.differences?.areOfHeld == true {
+      change { $0.nothingIsHeld() }
+      keepDifferences()
+    }
     if pass.direction == .both { return held }
     var leftOut = takeLeftOut()
     held.leftOut = try pass.countLeftOut(&leftOut)

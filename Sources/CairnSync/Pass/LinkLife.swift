@@ -121,6 +121,11 @@ struct LinkLife: Sendable {
     differences = found
   }
 
+  /// What was found because records waited is over when none does.
+  mutating func nothingIsHeld() {
+    if differences?.areOfHeld == true { differences = nil }
+  }
+
   /// Whether a wait may compare the stores: so that a link that is waited for all the time spends a twentieth of its
   /// time on that.
   func mayCompareAgain(now: UInt64) -> Bool {

@@ -29,6 +29,27 @@ extension ImportPlanner {
     return true
   }
 
+  /// Notes a delete of a record that became another one meanwhile, of which its deleter did not know.
+  ///
+  /// It takes nothing from the survivor: should it, who lives would depend on what arrives first, the union or the
+  /// delete. A delete that the record had outlived when it was united came with the union, and is no news.
+  mutating func noteDelete(of loser: RecordState, before: RecordState?, losingTo id: RecordID) {
+    guard let deletion = loser.deletion, let before else { return }
+    let isNews =
+      before.survivor == nil
+      ? before.deletion != nil && !setting.isAlive(before)
+      : before.deletion.map { $0.stamp < deletion.stamp } ?? true
+    let target = resolve(id)
+    guard isNews, let survivor = load(target), setting.isAlive(survivor),
+      let latest = survivor.registers.map(\.value).max(by: { $0.write.stamp < $1.write.stamp })
+    else { return }
+    conflicts.append(
+      Conflict(
+        record: target, entity: survivor.entity, property: nil, losingValue: .null,
+        losingStamp: deletion.stamp, winningValue: latest.value,
+        winningStamp: latest.write.stamp, rule: .united))
+  }
+
   /// Gives a record that has just arrived what waits for it with tombstones, those of chains of them, too.
   mutating func absorbWaiting(for id: RecordID) {
     for waiting in waiting(for: id) where waiting.property == Self.survivorProperty {

@@ -215,6 +215,7 @@ struct ImportPlanner {
     }
     items[incoming.id]?.after.survivor = merged.survivor
     if let survivor = merged.survivor {
+      noteDelete(of: merged, before: mine, losingTo: survivor)
       // United here or there: the values belong to the survivor.
       let registers = merged.registers
       let wasAlive = mine.map(setting.isAlive) ?? false

@@ -28,6 +28,7 @@ extension ImportPlanner {
       noteConflicts(key, mine, state)
       if batch.journalsDeletes, mine.isMember, !merged.isMember { noteRemoval(key, mine, merged) }
     }
+    if isIncoming { noteLostToDeletes(key, mine, merged) }
     // As with a record: the source has not heard that it was removed, or has forgotten it.
     let isSourceBehind =
       isIncoming && batch.isSent && mine == merged && !merged.isMember && state.isMember
@@ -61,6 +62,39 @@ extension ImportPlanner {
         record: key.owner, entity: entity(of: key.owner) ?? "", property: relation.name,
         losingValue: .reference(key.member), losingStamp: mine.write.stamp, winningValue: .null,
         winningStamp: merged.write.stamp, rule: .lastWriter, member: key.member))
+  }
+
+  /// Notes a link, or a place, that was written after the delete of a record at one of its ends, by who had not heard
+  /// of that: it does not bring the record back.
+  private mutating func noteLostToDeletes(_ key: LinkKey, _ mine: LinkState?, _ merged: LinkState) {
+    guard merged.isMember, let relation = schema.links[key.relationship]?.relationship else {
+      return
+    }
+    func isNews(_ new: Register?, _ old: Register?, after deletion: Deletion) -> Bool {
+      guard let stamp = new?.write.stamp, stamp > deletion.stamp else { return false }
+      return old.map { $0.write.stamp < stamp } ?? true
+    }
+    for isOwner in [true, false] {
+      let (id, far) = isOwner ? (key.owner, key.member) : (key.member, key.owner)
+      let place = isOwner ? merged.memberPosition : merged.ownerPosition
+      let oldPlace = isOwner ? mine?.memberPosition : mine?.ownerPosition
+      guard let name = isOwner ? relation.name : relation.inverseRelationship?.name,
+        let entry = entry(id), entry.key == nil, entry.survivor == nil,
+        let deletion = entry.deletion, !isPresent(id)
+      else { continue }
+      func note(_ lost: Register, _ property: String, _ value: WireValue) {
+        conflicts.append(
+          Conflict(
+            record: id, entity: entry.entity, property: property, losingValue: value,
+            losingStamp: lost.write.stamp, winningValue: .null, winningStamp: deletion.stamp,
+            rule: .deleteWon, member: far))
+      }
+      if isNews(merged.membership, mine?.membership, after: deletion) {
+        note(merged.membership, name, .reference(far))
+      } else if let place, isNews(place, oldPlace, after: deletion) {
+        note(place, name + SyncSchema.positionSuffix, place.value)
+      }
+    }
   }
 
   private mutating func resolved(_ key: LinkKey) -> LinkKey {

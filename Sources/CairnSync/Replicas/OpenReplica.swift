@@ -59,7 +59,8 @@ struct StoreReplicaKind: ReplicaKind {
     let opening = ReplicaOpening(
       coordinator: connection.coordinator, configuration: connection.configuration,
       neighbours: connection.neighbours, expectedIdentifier: connection.expectedIdentifier,
-      progress: connection.progress)
+      progress: connection.progress,
+      olderVersions: LeftVersions(in: connection.local.store.metadata ?? [:]))
     let (store, coordinator) = try await opening.open()
     let replica = try OpenReplica(
       store: store, coordinator: coordinator, local: connection.local,

@@ -22,12 +22,22 @@ package struct ReplicaInspection: Sendable {
   let expectedIdentifier: String?
   /// How long to look for damage that only reading all of the file shows.
   var patience: Duration
+  /// The versions that the local store has left by migration: they are older than the group's.
+  var olderVersions = LeftVersions(in: [:])
+
+  /// The version of a store that has all of the group's.
+  struct OtherVersion: Sendable {
+    let model: ManagedObjectModel
+    /// Whether the group's has all of it, too, and is newer: the store is brought to that where it can be.
+    let isOlder: Bool
+  }
+
   private var url: URL { configuration.url }
 
-  /// - Returns: The store's model, if that has all of the group's and more; nil otherwise, and where
-  ///   there is nothing yet.
+  /// - Returns: The store's version, if that is another one and has all of the group's; nil otherwise, and
+  ///   where there is nothing yet.
   /// - Throws: ``SyncError``, with who has to do something, or what reading the file throws.
-  func run() throws -> ManagedObjectModel? {
+  func run() throws -> OtherVersion? {
     guard let kind = try? coordinator.kind(ofType: configuration.type) else { return nil }
     let rivals = url.isFileURL ? namesakes() : []
     if url.isFileURL {
@@ -55,7 +65,7 @@ package struct ReplicaInspection: Sendable {
     }
     try checkIsOwn(identifier, rivals)
     try checkIdentity(identifier)
-    return try newerModel(kind, metadata, options)
+    return try otherVersion(kind, metadata, options)
   }
 
   // MARK: The file
@@ -212,9 +222,9 @@ package struct ReplicaInspection: Sendable {
     }
   }
 
-  private func newerModel(
+  private func otherVersion(
     _ kind: any StoreKind, _ metadata: [String: Any], _ options: StoreOptions
-  ) throws -> ManagedObjectModel? {
+  ) throws -> OtherVersion? {
     let model = coordinator.managedObjectModel
     guard !model.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata),
       let type = kind.storeClass.inPlaceMigration,
@@ -225,16 +235,47 @@ package struct ReplicaInspection: Sendable {
       try checkIsNotBeingMigrated(kind, metadata, options)
       return nil
     }
-    if schema.isContained(in: stored) { return stored }
     let difference = ModelDifference(from: stored, to: model)
-    let lost = MigrationLoss(difference).names
-    if difference.isInferable, lost.isEmpty { return nil }
-    let list = lost.prefix(8).joined(separator: ", ") + (lost.count > 8 ? " and more" : "")
-    throw SyncError(
+    let loss = MigrationLoss(difference)
+    let isLossless = difference.isInferable && loss.isEmpty
+    let wasLeft = LeftVersions(in: metadata).contains(model)
+    if schema.isContained(in: stored) {
+      return OtherVersion(
+        model: stored, isOlder: isLossless && !wasLeft && olderVersions.contains(stored))
+    }
+    if isLossless {
+      // Programs of a version that this one has all of go on with the store; others would bring it back.
+      if !wasLeft || Self.isContained(stored, in: model) { return nil }
+      throw SyncError(
+        .modelChanged,
+        "The store at \(url.storePlace) was of this version of the model before, and another program has "
+          + "brought it to another one. Run with that one, or bring it back with `cairnctl store migrate "
+          + "\(configuration.name)`.", recovery: .person)
+    }
+    throw incompatibility(loss)
+  }
+
+  private static func isContained(
+    _ stored: ManagedObjectModel, in model: ManagedObjectModel
+  ) -> Bool {
+    let schema = try? SyncSchema(model: stored, defaultPolicy: .lastWriter, policies: [:])
+    return schema?.isContained(in: model) ?? false
+  }
+
+  private func incompatibility(_ loss: MigrationLoss) -> SyncError {
+    func list(_ names: [String]) -> String {
+      names.prefix(8).joined(separator: ", ") + (names.count > 8 ? " and more" : "")
+    }
+    let lost = loss.names + loss.orders.map { "the order of \($0)" }
+    let reason =
+      !lost.isEmpty
+      ? "with \(list(lost)), which this one lacks. "
+      : loss.uncertain.isEmpty
+        ? "which cannot be brought to this one. "
+        : "in which something else may have the name \(list(loss.uncertain)), as a renaming identifier says. "
+    return SyncError(
       .incompatibleModel,
-      "The store at \(url.storePlace) is of another model, "
-        + (lost.isEmpty
-          ? "which cannot be brought to this one. " : "with \(list), which this one lacks. ")
+      "The store at \(url.storePlace) is of another model, \(reason)"
         + "Give a file of its own, or run with a version of the model that has all of both.",
       recovery: .person)
   }

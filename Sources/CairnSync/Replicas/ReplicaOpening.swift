@@ -12,17 +12,33 @@ struct ReplicaOpening: Sendable {
   /// The UUID that the replica had when it was open before, also before a restart; nil for one that never was.
   let expectedIdentifier: String?
   let progress: @Sendable (Double) -> Void
+  /// As in ``ReplicaInspection/olderVersions``.
+  var olderVersions = LeftVersions(in: [:])
 
   /// Opens the store in the group's coordinator; one at a version of the model that has all of the
-  /// group's and more in a coordinator with that version.
+  /// group's in a coordinator with that version.
   ///
-  /// Such a store is left at its version: others use it. When the task is cancelled, it waits for a
+  /// Such a store is left at its version: others use it. An older one that has no more than the group's is
+  /// brought to that, so that its rules hold; where its rows do not allow that, it is left as well. When the task is cancelled, it waits for a
   /// file that hangs no longer; a store that is opened afterwards is closed again.
   ///
   /// - Throws: ``SyncError``, with who has to do something.
   func open() async throws -> (store: PersistentStore, coordinator: PersistentStoreCoordinator) {
-    let newer = try await inspect(refusesOpenStore: true, patience: .seconds(1))
-    let coordinator = newer.map { self.coordinator.sibling(for: $0) } ?? self.coordinator
+    let other = try await inspect(refusesOpenStore: true, patience: .seconds(1))
+    guard let other else { return try await open(in: coordinator) }
+    if other.isOlder, configuration.migrates {
+      do {
+        return try await open(in: coordinator)
+      } catch  where !Task.isCancelled {
+        // What else is wrong with the store is wrong at its own version, too.
+      }
+    }
+    return try await open(in: coordinator.sibling(for: other.model))
+  }
+
+  private func open(
+    in coordinator: PersistentStoreCoordinator
+  ) async throws -> (store: PersistentStore, coordinator: PersistentStoreCoordinator) {
     let url = configuration.url
     try await Abandonable.run { (end: @escaping @Sendable (Result<Void, any Error>) -> Bool) in
       coordinator.addPersistentStore(with: description()) { _, error in
@@ -48,21 +64,21 @@ struct ReplicaOpening: Sendable {
   @discardableResult
   func inspect(
     refusesOpenStore: Bool = false, patience: Duration
-  ) async throws -> ManagedObjectModel? {
+  ) async throws -> ReplicaInspection.OtherVersion? {
     let inspection = ReplicaInspection(
       coordinator: coordinator, configuration: configuration, neighbours: neighbours,
-      expectedIdentifier: expectedIdentifier, patience: patience)
+      expectedIdentifier: expectedIdentifier, patience: patience, olderVersions: olderVersions)
     // A queue of its own: a mount that hangs must not take a thread from other replicas.
     let queue = DispatchQueue(label: "cairn.sync.opening.\(configuration.name)")
     return try await Abandonable.run {
-      (end: @escaping @Sendable (Result<ManagedObjectModel?, any Error>) -> Bool) in
+      (end: @escaping @Sendable (Result<ReplicaInspection.OtherVersion?, any Error>) -> Bool) in
       queue.async {
         let result = Result {
-          let model = try inspection.run()
+          let other = try inspection.run()
           // The coordinator follows links and keeps others waiting: only a mount that has answered is
           // asked about.
           if refusesOpenStore { try checkIsNotOpen() }
-          return model
+          return other
         }
         _ = end(result.mapError { described($0) })
       }

@@ -8,7 +8,7 @@ extension SyncSchema {
   func isContained(in other: ManagedObjectModel) -> Bool {
     let difference = ModelDifference(from: model, to: other)
     let loss = MigrationLoss(difference)
-    guard difference.isInferable, loss.names.isEmpty, loss.uncertain.isEmpty,
+    guard difference.isInferable, loss.isEmpty,
       let schema = try? SyncSchema(model: other, defaultPolicy: .lastWriter, policies: [:])
     else { return false }
     let translation = SchemaTranslation(from: names, to: schema)

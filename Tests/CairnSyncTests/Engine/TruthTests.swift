@@ -84,6 +84,25 @@ struct TruthTests {
     try await last.close()
   }
 
+  @Test func whatWasFoundWhileARecordWaitedIsOverOnceNoneWaits() async throws {
+    let scratch = try Scratch()
+    let (daemon, replica) = try await SyncEngineTests.Daemon.withReplica(in: scratch)
+    try LaxProgram.exceed("k", in: replica)
+    let found = try await daemon.engine.verify(name: "nas", timeout: .patience)
+    #expect(found.differences.map(\.kind) == [.value])
+    let known = try #require(try daemon.engine.status().replicas[0].differences)
+    #expect(known.lasting == 0 && known.areOfHeld)
+    #expect(try KnownDifferences(decoding: known.encoded) == known)
+    await #expect(throws: SyncError.self) { try await daemon.engine.wait(timeout: .patience) }
+    #expect(try daemon.engine.status().replicas[0].differences == known)
+    try daemon.site.write { try daemon.set("k", "value", "short", in: $0) }
+    try await daemon.engine.wait(timeout: .patience)
+    #expect(try daemon.engine.status().replicas[0].differences == nil)
+    let store = try #require(try daemon.engine.link("nas").replica?.ledger().storeID)
+    #expect(try daemon.site.access.knownDifferences(with: store) == nil)
+    try await daemon.close()
+  }
+
   /// Nothing tells the daemon of it: its wait looks again, though not each time where that takes long.
   @Test func whatAnotherDaemonHasRepairedEndsNoWait() async throws {
     let scratch = try Scratch()

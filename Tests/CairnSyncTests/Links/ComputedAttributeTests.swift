@@ -10,12 +10,14 @@ import Testing
 
 /// Specification: sync.md 4: transient properties do not travel; derived attributes are recomputed, never sent.
 struct ComputedAttributeTests {
-  private static func model() -> ManagedObjectModel {
+  /// - Parameter isDerived: Whether `folded` is; else programs write it.
+  private static func model(isDerived: Bool = true) -> ManagedObjectModel {
     let note = EntityDescription(name: "Note")
-    let folded = DerivedAttributeDescription()
-    folded.name = "folded"
-    folded.attributeType = .string
-    folded.derivationExpression = ObjectExpression(format: "canonical:(title)")
+    let derived = DerivedAttributeDescription()
+    derived.name = "folded"
+    derived.attributeType = .string
+    derived.derivationExpression = ObjectExpression(format: "canonical:(title)")
+    let folded = isDerived ? derived : AttributeDescription(name: "folded", type: .string)
     let passing = AttributeDescription(name: "passing", type: .string)
     passing.isTransient = true
     note.properties = [
@@ -66,5 +68,42 @@ struct ComputedAttributeTests {
     }
     try await a.close()
     try await b.close()
+  }
+
+  /// Specification: sync.md 6: what an older version derives itself it keeps beside the row, and shows when it is
+  /// upgraded.
+  @Test func whatIsNoLongerDerivedIsAsItWasWrittenInAStoreThatIsUpgradedLater() async throws {
+    let scratch = try Scratch()
+    let hub = FileHub.replica(in: scratch)
+    func daemon(_ name: String, isDerived: Bool) async throws -> SyncEngineTests.Daemon {
+      let daemon = try SyncEngineTests.Daemon(
+        name, in: scratch, model: Self.model(isDerived: isDerived))
+      try daemon.engine.addReplica(hub)
+      try await daemon.engine.wait(timeout: .patience)
+      return daemon
+    }
+    let former = try await daemon("a", isDerived: true)
+    try former.site.write {
+      _ = try former.site.insert("Note", ["key": "k", "title": "Crème"], in: $0)
+    }
+    try await former.engine.wait(timeout: .patience)
+    let old = try await daemon("b", isDerived: true)
+    try await former.close()
+    let new = try await daemon("a", isDerived: false)
+    try new.site.write {
+      try new.site.find("Note", "k", in: $0)?.setValue("custom", forKey: "folded")
+    }
+    try await new.engine.wait(timeout: .patience)
+    try await old.engine.wait(timeout: .patience)
+    #expect(try value("folded", old) == "creme")
+    try await old.close()
+    let upgraded = try await daemon("b", isDerived: false)
+    for daemon in [new, upgraded] {
+      try await daemon.engine.wait(timeout: .patience)
+      #expect(try value("folded", daemon) == "custom")
+      #expect(try await daemon.engine.verify(name: "hub", timeout: .patience).isEqual)
+    }
+    try await new.close()
+    try await upgraded.close()
   }
 }

@@ -255,6 +255,32 @@ struct OneWayTests {
     await daemon.engine.stop()
   }
 
+  @Test(arguments: [SyncDirection.push, .pull])
+  func aReferenceToWhatWasUnitedWithARecordThatStaysIsNoDifference(
+    _ direction: SyncDirection
+  ) async throws {
+    func write(
+      _ isGiving: Bool, _ work: (Fleet.Site, ManagedObjectContext) throws -> Void
+    ) async throws {
+      if isGiving == (direction == .pull) { return try await there(work) }
+      try daemon.site.write { try work(daemon.site, $0) }
+    }
+    // The earlier record is the one that stands for both.
+    try await write(false) { site, context in
+      _ = try site.insert("Tag", ["name": "t"], in: context)
+    }
+    let now = daemon.site.access.environment.now()
+    while daemon.site.access.environment.now() <= now + 1 {}
+    try await write(true) { site, context in
+      let tag = try site.insert("Tag", ["name": "t"], in: context)
+      _ = try site.insert("Item", ["key": "k", "label": tag], in: context)
+    }
+    try link(direction)
+    // The tag of either store.
+    try await expectLeftOut(2, "2 records stay")
+    await daemon.engine.stop()
+  }
+
   @Test func whatIsNotExchangedIsNotLeftOutByTheDirection() async throws {
     try link(.pull, ["Tag"])
     try daemon.insert(["a"])

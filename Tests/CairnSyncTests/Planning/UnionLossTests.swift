@@ -58,4 +58,28 @@ struct UnionLossTests {
     try writer.receive(from: united)
     #expect(try writer.plan(united.states, [], from: united.id).conflicts.isEmpty, "once")
   }
+
+  /// A delete of a record that was united elsewhere, which the deleter had not heard of, takes nothing from the
+  /// survivor, whichever of the two arrives first.
+  @Test func theDeleteOfARecordThatHadBecomeAnotherIsJournaled() throws {
+    let setting = try PlanLawTests.setting(.lastWriter)
+    var (deleter, united) = (PureStore(1, setting), PureStore(2, setting))
+    united.insert(Self.old, "Tag", ["name": .string("red")], Self.stamp(10, united))
+    deleter.insert(Self.new, "Tag", ["name": .string("red")], Self.stamp(20, deleter))
+    try united.receive(from: deleter)
+    #expect(united.rows[Self.new] == nil)
+    deleter.delete(Self.new, Self.stamp(30, deleter))
+    for (store, other) in [(united, deleter), (deleter, united)] {
+      func lost(_ store: PureStore) throws -> [Conflict] {
+        try store.plan(other.states, [], from: other.id).conflicts.filter { $0.property == nil }
+      }
+      let conflict = try #require(try lost(store).first)
+      #expect(conflict.record == Self.old && conflict.rule == .united)
+      #expect(conflict.losingStamp == Self.stamp(30, deleter))
+      var after = store
+      try after.receive(from: other)
+      #expect(after.rows.keys.sorted() == [Self.old])
+      #expect(try lost(after).isEmpty, "once")
+    }
+  }
 }

@@ -1,0 +1,81 @@
+import CairnContext
+import CairnModel
+import CairnTesting
+import Foundation
+import Testing
+
+@testable import CairnSync
+
+/// Specification: sync.md 6: a newer model gives a name that it has taken from a property to another one, while
+/// daemons of both models share a replica.
+struct ReusedNameTests {
+  private typealias Daemon = SyncEngineTests.Daemon
+
+  /// What has become of the attribute `value`: it is called `text`, and there may be a new `value`.
+  private static func model(reusing: Bool) -> ManagedObjectModel {
+    let model = SampleModel.make()
+    let item = model.entitiesByName["Item"]
+    let value = item?.propertiesByName["value"]
+    value?.name = "text"
+    value?.renamingIdentifier = "value"
+    if reusing { item?.properties.append(AttributeDescription(name: "value", type: .string)) }
+    return model
+  }
+
+  private func settle(_ daemons: Daemon...) async throws {
+    for _ in 0..<2 { for daemon in daemons { try await daemon.engine.wait(timeout: .patience) } }
+  }
+
+  private func set(_ values: [String: String], by daemon: Daemon) throws {
+    try daemon.site.write { context in
+      let item = try #require(try daemon.site.find("Item", "a", in: context))
+      for (name, value) in values { item.setValue(value, forKey: name) }
+    }
+  }
+
+  private func value(_ name: String, _ daemon: Daemon) throws -> String? {
+    try daemon.site.write { context in
+      try daemon.site.find("Item", "a", in: context)?.value(forKey: name) as? String
+    }
+  }
+
+  @Test func aNewPropertyUnderAFormerNameIsAnotherOneForTheOlderDaemon() async throws {
+    let hub = try FileHub()
+    let old = try hub.daemon("old")
+    try old.insert(["a"])
+    try await settle(old)
+    let new = try hub.daemon("new", model: Self.model(reusing: true))
+    try await settle(new, old)
+    try set(["value": "new"], by: new)
+    try await settle(new, old)
+    #expect(try value("value", old) == "a")
+    try set(["value": "from old"], by: old)
+    try await settle(old, new)
+    #expect(try value("text", new) == "from old")
+    #expect(try value("value", new) == "new")
+    try await old.close()
+    let upgraded = try hub.daemon("old", model: Self.model(reusing: true))
+    try await settle(upgraded, new)
+    #expect(try value("text", upgraded) == "from old")
+    #expect(try value("value", upgraded) == "new")
+    for daemon in [upgraded, new] { try await daemon.close() }
+  }
+
+  @Test func whatIsWrittenUnderANameThatIsFreeAgainIsThereAfterTheUpgrade() async throws {
+    let hub = try FileHub()
+    let old = try hub.daemon("old", model: Self.model(reusing: false))
+    try old.site.write { _ = try old.site.insert("Item", ["key": "a", "text": "t"], in: $0) }
+    try await settle(old)
+    let new = try hub.daemon("new", model: Self.model(reusing: true))
+    try await settle(new, old)
+    try set(["value": "new"], by: new)
+    try await settle(new, old)
+    #expect(try value("text", old) == "t")
+    try await old.close()
+    let upgraded = try hub.daemon("old", model: Self.model(reusing: true))
+    try await settle(upgraded, new)
+    #expect(try value("text", upgraded) == "t")
+    #expect(try value("value", upgraded) == "new")
+    for daemon in [upgraded, new] { try await daemon.close() }
+  }
+}
