@@ -15,8 +15,8 @@ public struct FileFacts: Sendable, Equatable {
   public let inode: UInt64
   /// How many names (hard links) it has.
   public let names: Int
-  /// When the content was last changed, in nanoseconds since 1970.
-  public let modified: Int64
+  /// When the content was last changed, since 1970: any moment, as programs may set it.
+  public let modified: Duration
 
   /// Reads the facts of what `path` names, following links.
   public init(path: String) throws {
@@ -34,6 +34,6 @@ public struct FileFacts: Sendable, Equatable {
     inode = UInt64(information.st_ino)
     names = Int(information.st_nlink)
     modified =
-      Int64(information.st_mtim.tv_sec) * 1_000_000_000 + Int64(information.st_mtim.tv_nsec)
+      .seconds(information.st_mtim.tv_sec) + .nanoseconds(information.st_mtim.tv_nsec)
   }
 }

@@ -92,6 +92,18 @@ import Testing
     #expect(error?.description.hasPrefix("cannot create ") == true)
   }
 
+  /// In nanoseconds since 1970 the second of them has no place in 64 bits.
+  @Test(arguments: [-500_000_000, 13_569_465_600])
+  func aFileMayBeOfAnyTime(_ seconds: Double) throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("state")
+    try put("one", path)
+    let before = try FileFacts(path: path).modified
+    try FileManager.default.setAttributes(
+      [.modificationDate: Date(timeIntervalSince1970: seconds)], ofItemAtPath: path)
+    #expect(try FileFacts(path: path).modified != before)
+  }
+
   @Test func anExclusiveLockHasOneHolder() throws {
     let folder = try TemporaryFolder()
     let first = try #require(try AdvisoryLock.attempt(path: folder.file("lock")))

@@ -34,6 +34,23 @@ import Testing
     #expect(dictionary[try number("2.5")] as? String == "price")
   }
 
+  @Test("A decimal equals and hashes as the double nearest to it")
+  func nearestDoubles() throws {
+    for cents in 1..<2000 {
+      let text = "\(cents / 100).\(cents % 100 < 10 ? "0" : "")\(cents % 100)"
+      let decimal = PredicateValue.decimal(try #require(Decimal(string: text)))
+      let double = PredicateValue.double(try #require(Double(text)))
+      #expect(NumberOrder.compare(decimal, double) == .orderedSame, "\(text)")
+      #expect(decimal.hashValue == double.hashValue, "\(text)")
+    }
+    for text in [
+      "-2.01", "0", "1e22", "1e23", "-7e-23", "1e127", "9007199254740993", "0.30000000000000004",
+      "123456789012345678901234567890.5", "-1e-120",
+    ] {
+      #expect(try number(text).doubleValue == Double(text), "\(text)")
+    }
+  }
+
   @Test("Decimals are Swift's too")
   func bridging() throws {
     let value: Any = try number("12.345")

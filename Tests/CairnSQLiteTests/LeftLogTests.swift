@@ -96,6 +96,24 @@ import Testing
     #expect(try StoreInspection(contentsOf: mine.url).damage == [])
   }
 
+  /// As a kill leaves a log and its index, and someone puts another file in the store's place.
+  @Test func damageThatCameWithALogIsThatOfTheLog() throws {
+    let (mine, other) = (try store(projects: 300), try store(projects: 3))
+    var index = Data()
+    let log = try log(of: other) { store in
+      store.metadata["changed"] = true
+      _ = try other.receipt(store.save(SaveChangesRequest()))
+      index = try Data(contentsOf: URL(fileURLWithPath: other.url.path + "-shm"))
+    }
+    try put(log, beside: mine)
+    try index.write(to: URL(fileURLWithPath: mine.url.path + "-shm"))
+    let damage = try SQLiteStoreKind().damage(
+      at: mine.url, options: StoreOptions(), within: .seconds(60))
+    #expect(
+      damage?.contains("Test.sqlite-wal does not belong to the store") == true,
+      "\(damage ?? "none")")
+  }
+
   @Test func aWholeStoreInALogIsThatStore() throws {
     let mine = try store(projects: 3)
     // Everything of a new store is in its log where that is not moved until it is closed.

@@ -45,7 +45,8 @@ package enum ParityCases {
     "ln(j) == nil", "log(g) > 0.2", "exp(j) > 5", "f BETWEEN {0, 1}", "i BETWEEN {-1, 3}",
     "s BETWEEN {'a', 'b'}", "i BETWEEN {j, 9}", "f > -1e308", "-f == 2.5",
     "d == 0.1", "d > 0.1", "d == 2.5", "d < i", "d != 1", "d == 1234567.891", "d BETWEEN {-3, 1}",
-    "d IN {1, 0.1}", "noindex:(i) == 1",
+    "d IN {1, 0.1}", "d == 2.01", "d <= 2.01", "d >= 4.35", "d < 4.35", "d BETWEEN {2.01, 4.35}",
+    "d IN {2.01, 4.35}", "noindex:(i) == 1",
     // Booleans, dates, UUIDs, URLs, data.
     "flag == YES", "flag == NO", "flag != YES", "flag == 1", "NOT (flag == YES)", "flag == i",
     "flag > 0", "flag IN {YES}", "at == CAST(0, 'NSDate')", "at > CAST(0, 'NSDate')",

@@ -36,6 +36,7 @@ package enum ParityValues {
   ]
   package static let decimals: [Decimal?] = [
     nil, 0, 1, -3, Decimal(string: "0.1"), Decimal(string: "2.50"), Decimal(string: "1234567.891"),
+    Decimal(string: "2.01"), Decimal(string: "4.35"),
   ]
   package static let dates: [Date?] = [nil, 0, 0.5, -1, 100, -63_114_076_800].map {
     ($0 as Double?).map(Date.init(timeIntervalSinceReferenceDate:))

@@ -59,11 +59,8 @@ struct MemoryHistory {
   private static func tombstone(of row: RowSnapshot) -> [String: AttributeValue] {
     guard let layout = row.objectID.entity.layout else { return [:] }
     var values: [String: AttributeValue] = [:]
-    for (slot, content) in layout.slots.enumerated() {
-      guard let attribute = content.attribute, attribute.preservesValueInHistoryOnDeletion else {
-        continue
-      }
-      if slot < row.count, !row[slot].isNull { values[content.name] = row[slot] }
+    for slot in layout.slotsKeptOnDeletion where slot < row.count && !row[slot].isNull {
+      values[layout.slots[slot].name] = row[slot]
     }
     return values
   }

@@ -140,7 +140,7 @@ struct KeyAccess {
     var result: [String: Any] = [:]
     for slot in leaves {
       guard let value = value(slot) else { continue }
-      KeyPathAccess.put(value, at: path(to: slot), in: &result)
+      ElementDictionary.put(value, at: path(to: slot), in: &result)
     }
     return result.isEmpty ? nil : result
   }

@@ -52,7 +52,7 @@ enum KeyPathAccess {
     if object.layout.composites[key] != nil {
       // An element that is composite itself.
       var whole = object.value(forKey: key) as? [String: Any] ?? [:]
-      put(value, at: rest.split(separator: ".")[...], in: &whole)
+      ElementDictionary.put(value, at: rest.split(separator: ".")[...], in: &whole)
       return object.setValue(whole, forKey: key)
     }
     for next in objects(in: object.value(forKey: key)) {
@@ -68,19 +68,6 @@ enum KeyPathAccess {
     case let members as Set<ManagedObject>: return Array(members)
     case let members as [ManagedObject]: return members
     default: return []
-    }
-  }
-
-  static func put(
-    _ value: Any?, at path: ArraySlice<Substring>, in dictionary: inout [String: Any]
-  ) {
-    guard let first = path.first.map(String.init) else { return }
-    if path.count == 1 {
-      dictionary[first] = AttributeCoding.unwrapped(value)
-    } else {
-      var nested = dictionary[first] as? [String: Any] ?? [:]
-      put(value, at: path.dropFirst(), in: &nested)
-      dictionary[first] = nested
     }
   }
 }

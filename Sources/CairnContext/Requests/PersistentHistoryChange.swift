@@ -39,10 +39,13 @@ public final class PersistentHistoryChange: NSObject, NSCopying, @unchecked Send
     case .update: changeType = .update
     case .delete: changeType = .delete
     }
-    var kept: [AnyHashable: Any] = [:]
-    let attributes = entity.attributesByName
+    // Composite attributes are dictionaries of their elements, as in objects.
+    var kept: [String: Any] = [:]
     for (name, value) in record.tombstone {
-      kept[name] = AttributeCoding.decode(value, for: attributes[name])
+      let slot = entity.layout.slotByName[name]
+      let attribute = slot.flatMap { entity.layout.slots[$0].attribute }
+      guard let decoded = AttributeCoding.decode(value, for: attribute) else { continue }
+      ElementDictionary.put(decoded, at: name.split(separator: ".")[...], in: &kept)
     }
     tombstone = changeType == .delete ? kept : nil
     updatedProperties = record.changedProperties.map { names in

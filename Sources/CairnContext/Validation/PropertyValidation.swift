@@ -59,7 +59,9 @@ struct PropertyValidation {
         try check(attribute, value: object.looseValue(name), key: name)
       } else if isNull {
         try checkRefusal(of: attribute, key: name)
-        if !attribute.isOptional { throw missing(attribute, key: name) }
+        if object.layout.needsValue(slot, isNull: { object.firedSlots[$0].isNull }) {
+          throw missing(attribute, key: name)
+        }
       } else if !attribute.validationPredicates.isEmpty {
         let value = AttributeCoding.decode(object.firedSlots[slot], for: attribute)
         try checkPredicates(of: attribute, value: value, key: name)
@@ -133,8 +135,8 @@ struct PropertyValidation {
 
   private func missing(_ property: PropertyDescription, key: String? = nil) -> CoreDataError {
     error(
-      .validationMissingMandatoryProperty, property, "\(label(of: property)) is a required value.",
-      value: nil, key: key)
+      .validationMissingMandatoryProperty, property,
+      "\(label(of: property, key)) is a required value.", value: nil, key: key)
   }
 
   private func check(
@@ -178,13 +180,13 @@ struct PropertyValidation {
       } catch let underlying {
         throw error(
           .managedObjectValidation, property,
-          "\(label(of: property)) cannot be validated: \(underlying)", value: value,
+          "\(label(of: property, key)) cannot be validated: \(underlying)", value: value,
           predicate: predicate, key: key)
       }
       if holds { continue }
       if let code = (warning as? NSNumber)?.intValue {
         throw error(
-          .init(rawValue: code), property, Self.text(code, label(of: property)), value: value,
+          .init(rawValue: code), property, Self.text(code, label(of: property, key)), value: value,
           predicate: predicate, key: key)
       }
       let text = "\(warning)"
@@ -209,8 +211,10 @@ struct PropertyValidation {
     }
   }
 
-  private func label(of property: PropertyDescription) -> String {
-    model?.localizedName(of: property, in: object.entity) ?? property.name
+  /// The localized name; without one an element of a composite attribute goes by its path.
+  private func label(of property: PropertyDescription, _ path: String? = nil) -> String {
+    let name = model?.localizedName(of: property, in: object.entity) ?? property.name
+    return name == property.name ? path ?? name : name
   }
 
   private var model: ManagedObjectModel? { object.entity.managedObjectModel }

@@ -117,9 +117,11 @@ struct AutomaticMigration {
   /// newer one: an old program must not strip a store that a new one has moved on.
   private func refuseLoss(from source: ManagedObjectModel) throws {
     let loss = MigrationLoss(ModelDifference(from: source, to: model))
-    let isLost = !loss.names.isEmpty
+    let orders = options.refusesLossyMigration ? loss.orders : []
+    let lost = loss.names + orders.map { "the order of \($0)" }
+    let isLost = !lost.isEmpty
     guard isLost || !loss.uncertain.isEmpty else { return }
-    let list = Self.list(isLost ? loss.names : loss.uncertain)
+    let list = Self.list(isLost ? lost : loss.uncertain)
     throw CoreDataError(
       .migrationMissingSourceModel,
       "The store at \(url.storePlace) was written with another version of the model, "

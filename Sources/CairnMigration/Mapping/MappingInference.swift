@@ -53,6 +53,10 @@ struct MappingInference {
       switch property.destination {
       case is DerivedAttributeDescription: continue
       case let attribute as AttributeDescription:
+        if let origin, Self.changesElements(property) {
+          attributes += Self.elements(of: property, name, from: origin)
+          continue
+        }
         attributes.append(
           PropertyMapping(
             name, origin.map(MappingExpressions.source) ?? Self.valueOfNew(attribute)))
@@ -65,6 +69,33 @@ struct MappingInference {
     mapping.attributeMappings = attributes
     mapping.relationshipMappings = relationships
     return mapping
+  }
+
+  /// Whether an element of a composite attribute, at any depth, is new or has another name: the
+  /// dictionary of the source is none for the destination then.
+  private static func changesElements(_ property: ModelDifference.PropertyChange) -> Bool {
+    property.elements.contains { $0.isAdded || $0.isRenamed || changesElements($0) }
+  }
+
+  /// A mapping for each leaf of a composite attribute, by the leaf's path.
+  private static func elements(
+    of composite: ModelDifference.PropertyChange, _ path: String, from origin: String
+  ) -> [PropertyMapping] {
+    composite.elements.flatMap { element -> [PropertyMapping] in
+      let path = "\(path).\(element.destination.name)"
+      let origin = element.source.map { "\(origin).\($0.name)" }
+      if let group = element.destination as? CompositeAttributeDescription {
+        if let origin { return elements(of: element, path, from: origin) }
+        return group.flattenedPaths(below: path).map {
+          PropertyMapping($0, ObjectExpression(forConstantValue: nil))
+        }
+      }
+      return [
+        PropertyMapping(
+          path,
+          origin.map(MappingExpressions.source) ?? ObjectExpression(forConstantValue: nil))
+      ]
+    }
   }
 
   /// The objects that there are stay without a value for a new attribute that needs none: only what

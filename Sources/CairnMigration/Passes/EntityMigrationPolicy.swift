@@ -38,6 +38,7 @@ open class EntityMigrationPolicy: NSObject, MessageAnswering {
     for property in mapping.attributeMappings ?? [] {
       try values.setAttribute(property, of: object, source: sInstance)
     }
+    try values.completeComposites(of: object)
     manager.associate(
       sourceInstance: sInstance, withDestinationInstance: object, for: mapping)
   }

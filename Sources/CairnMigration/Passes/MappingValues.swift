@@ -10,8 +10,8 @@ struct MappingValues {
   let mapping: EntityMapping
   let policy: EntityMigrationPolicy
 
-  /// Sets an attribute; without an expression it keeps its default, and a mandatory one keeps it
-  /// also where the expression has no value.
+  /// Sets an attribute, or an element of a composite one by its path; without an expression it keeps
+  /// its default, and a mandatory one keeps it also where the expression has no value.
   ///
   /// - Throws: 134170 when the expression cannot be evaluated or its value does not fit, 134110 when
   ///   an inferred mapping has no value for a mandatory attribute.
@@ -28,14 +28,13 @@ struct MappingValues {
         layout.slotByName[name] != nil, manager.mappingModel.isInferred,
         mapping.entityMigrationPolicyClassName == nil
       {
-        throw missing(attribute, of: object)
+        throw missing(attribute, name, of: object)
       }
       return
     }
     let value = try value(of: expression, property, object, source)
     if let slot = layout.slotByName[name] {
-      return try set(
-        value, at: slot, of: object, isMandatory: Self.isMandatory(attribute), property)
+      return try set(value, at: slot, of: object, property)
     }
     guard let leaves = layout.composites[name] else { return }
     let parts = value as? [String: Any]
@@ -43,14 +42,31 @@ struct MappingValues {
       throw failure(property, "its value is no dictionary of the elements.")
     }
     for slot in leaves {
-      guard let leaf = layout.slots[slot].attribute else { continue }
       var part: Any? = parts
       for step in layout.slots[slot].name.split(separator: ".").dropFirst() {
         part = (part as? [String: Any])?[String(step)]
       }
-      try set(
-        part, at: slot, of: object,
-        isMandatory: Self.isMandatory(attribute) && !leaf.isOptional, property)
+      try set(part, at: slot, of: object, property)
+    }
+  }
+
+  /// Gives the mandatory elements of optional composite attributes that have a value their defaults,
+  /// where they have none; called when all attributes are set.
+  ///
+  /// - Throws: 134110 when an inferred mapping has no value for one.
+  func completeComposites(of object: ManagedObject) throws {
+    let layout: EntityLayout = object.entity.layout
+    for slot in layout.ruledSlots where layout.slots[slot].group != nil {
+      guard !layout.slots[slot].isTransient, object.storedValue(at: slot).isNull,
+        layout.needsValue(slot, isNull: { object.storedValue(at: $0).isNull }),
+        let attribute = layout.slots[slot].attribute
+      else { continue }
+      let standard = layout.defaultValues[slot]
+      if !standard.isNull {
+        object.setStoredValue(standard, at: slot)
+      } else if manager.mappingModel.isInferred, mapping.entityMigrationPolicyClassName == nil {
+        throw missing(attribute, layout.slots[slot].name, of: object)
+      }
     }
   }
 
@@ -61,7 +77,7 @@ struct MappingValues {
   ) -> AttributeDescription? {
     let layout: EntityLayout = entity.layout
     if let slot = layout.slotByName[name], let attribute = layout.slots[slot].attribute,
-      attribute.name == name
+      attribute.name == name || name.hasSuffix(".\(attribute.name)")
     {
       return attribute
     }
@@ -82,15 +98,19 @@ struct MappingValues {
   }
 
   private func set(
-    _ value: Any?, at slot: Int, of object: ManagedObject, isMandatory: Bool,
-    _ property: PropertyMapping
+    _ value: Any?, at slot: Int, of object: ManagedObject, _ property: PropertyMapping
   ) throws {
     let layout: EntityLayout = object.entity.layout
     guard let attribute = layout.slots[slot].attribute else { return }
+    // A composite that is optional is whole before it is known what it must have.
+    let isMandatory =
+      !layout.slots[slot].isTransient && !attribute.isOptional && layout.slots[slot].group == nil
     if value == nil || value is NSNull, isMandatory {
       // A mandatory attribute that was optional keeps its default where it had no value.
       if !layout.defaultValues[slot].isNull { return }
-      if manager.mappingModel.isInferred { throw missing(attribute, of: object) }
+      if manager.mappingModel.isInferred {
+        throw missing(attribute, layout.slots[slot].name, of: object)
+      }
     }
     do {
       let stored = try AttributeCoding.encode(value, for: attribute)
@@ -179,15 +199,15 @@ struct MappingValues {
 
   /// As a store says it that migrates by itself.
   private func missing(
-    _ attribute: AttributeDescription, of object: ManagedObject
+    _ attribute: AttributeDescription, _ path: String, of object: ManagedObject
   ) -> CoreDataError {
     CoreDataError(
       .migration,
       "Objects of \(object.entity.name ?? "") have no value for the mandatory attribute "
-        + "\(attribute.name). Give it a default value in the model, or make it optional.",
+        + "\(path). Give it a default value in the model, or make it optional.",
       userInfo: [
         "reason": "Validation error missing attribute values on mandatory destination attribute",
-        "entity": object.entity.name ?? "", "attribute": attribute.name,
+        "entity": object.entity.name ?? "", "attribute": path,
       ])
   }
 

@@ -23,6 +23,8 @@ public final class EntityLayout: @unchecked Sendable {
     public let isTransient: Bool
     /// Whether the property, or a composite that it is part of, must have a value.
     let isRequired: Bool
+    /// Of a leaf of a composite, the slots of the innermost optional composite around it.
+    package fileprivate(set) var group: Range<Int>?
 
     /// The attribute, also of a composite, or the relationship.
     package var property: PropertyDescription {
@@ -75,6 +77,11 @@ public final class EntityLayout: @unchecked Sendable {
   public let slotByName: [String: Int]
   /// Index in ``toManys`` by relationship name.
   public let toManyByName: [String: Int]
+  /// The persistent slots of which history keeps the values of deleted objects, a composite with all
+  /// its leaves.
+  ///
+  /// The leaves come last: files from before they were kept have the others where they are.
+  package let slotsKeptOnDeletion: [Int]
   /// Slots that stores keep.
   public let persistentSlots: [Int]
   /// The values of a new object.
@@ -99,6 +106,7 @@ public final class EntityLayout: @unchecked Sendable {
     var fetched: [String: FetchedPropertyDescription] = [:]
     var composites: [String: [Int]] = [:]
     var ruledComposites: [CompositeAttributeDescription] = []
+    var kept: (plain: [Int], leaves: [Int]) = ([], [])
     var chain: [EntityDescription] = []
     var next: EntityDescription? = entity
     while let current = next {
@@ -113,10 +121,15 @@ public final class EntityLayout: @unchecked Sendable {
             of: composite, path: composite.name, isTransient: composite.isTransient,
             isRequired: !composite.isOptional, to: &slots)
           composites[composite.name] = Array(first..<slots.count)
+          kept.leaves += (first..<slots.count).filter {
+            composite.preservesValueInHistoryOnDeletion
+              || slots[$0].attribute?.preservesValueInHistoryOnDeletion ?? false
+          }
           if !composite.isOptional || !composite.validationPredicates.isEmpty {
             ruledComposites.append(composite)
           }
         } else if let attribute = property as? AttributeDescription {
+          if attribute.preservesValueInHistoryOnDeletion { kept.plain.append(slots.count) }
           slots.append(
             Slot(
               name: attribute.name, content: .attribute(attribute),
@@ -164,6 +177,7 @@ public final class EntityLayout: @unchecked Sendable {
     rootNumber = entity.superentity?.layout?.rootNumber ?? number
     self.toManys = toManys
     self.composites = composites
+    slotsKeptOnDeletion = (kept.plain + kept.leaves).filter { !slots[$0].isTransient }
     self.ruledComposites = ruledComposites
     hasRules =
       deniesDeletion || !ruledSlots.isEmpty || !ruledToManys.isEmpty || !ruledComposites.isEmpty
@@ -187,10 +201,21 @@ public final class EntityLayout: @unchecked Sendable {
     }
   }
 
+  /// Whether the slot must have a value: a mandatory leaf needs none in an optional composite that has
+  /// no value.
+  ///
+  /// - Parameter isNull: Whether a slot of the row has no value.
+  package func needsValue(_ slot: Int, isNull: (Int) -> Bool) -> Bool {
+    if slots[slot].property.isOptional { return false }
+    guard let group = slots[slot].group else { return true }
+    return !group.allSatisfy(isNull)
+  }
+
   private static func appendLeaves(
     of composite: CompositeAttributeDescription, path: String, isTransient: Bool,
     isRequired: Bool, to slots: inout [Slot]
   ) {
+    let first = slots.count
     for element in composite.elements.sorted(by: { $0.name < $1.name }) {
       let elementPath = path + "." + element.name
       if let nested = element as? CompositeAttributeDescription {
@@ -204,5 +229,8 @@ public final class EntityLayout: @unchecked Sendable {
             isRequired: isRequired || !element.isOptional))
       }
     }
+    if !composite.isOptional { return }
+    let group = first..<slots.count
+    for slot in group where slots[slot].group == nil { slots[slot].group = group }
   }
 }

@@ -68,7 +68,9 @@ struct ArchiveGate {
     case .null, .bool, .integer, .real, .date, .data, .string: return true
     case .uid(let uid): return admits(uid, depth: depth)
     case .array(let members):
+      // Archives have no lists in lists: a few that hold each other twice would stand for any number.
       for member in members {
+        if case .array = archive.list.objects[member] { return false }
         guard admits(valueAt: member, depth: depth + 1) else { return false }
       }
       return true
@@ -90,7 +92,9 @@ struct ArchiveGate {
     var found: AnyClass?
     if let nameIndex = description["$classname"],
       case .string(let name) = archive.list.objects[nameIndex],
-      let type = NamedClass.type(named: name), isAllowed(type), areTexts(description["$classes"])
+      // Archives name Foundation's classes without a module, and reading exchanges some by those names.
+      !name.hasPrefix("Foundation."), let type = NamedClass.type(named: name), isAllowed(type),
+      areTexts(description["$classes"])
     {
       found = type
     }
@@ -109,8 +113,9 @@ struct ArchiveGate {
   }
 
   private func isAllowed(_ type: AnyClass) -> Bool {
-    guard (type as? any NSSecureCoding.Type)?.supportsSecureCoding == true else { return false }
-    return allowed.contains { Self.inherits(type, from: $0) }
+    // Foundation traps when some of its classes are asked what they support, so that the list comes first.
+    allowed.contains { Self.inherits(type, from: $0) }
+      && (type as? any NSSecureCoding.Type)?.supportsSecureCoding == true
   }
 
   private static func inherits(_ type: AnyClass, from ancestor: AnyClass) -> Bool {
@@ -172,10 +177,18 @@ struct ArchiveGate {
       return false
     }
     if Self.inherits(type, from: NSURL.self) {
-      return refers(field("NS.relative"), to: NSString.self)
+      return isAddress(field("NS.relative"))
         && (field("NS.base") == nil || refers(field("NS.base"), to: NSURL.self, orNull: true))
     }
     return true
+  }
+
+  /// Whether a text is the address of something; Foundation traps where a program looks at another.
+  private func isAddress(_ field: BinaryPropertyList.Object?) -> Bool {
+    guard case .uid(let uid)? = field, archive.slots.indices.contains(uid),
+      case .string(let text) = archive.list.objects[archive.slots[uid]]
+    else { return false }
+    return URL(string: text) != nil
   }
 
   /// Whether a list refers to the archive's sign for nothing, which Foundation leaves out: a dictionary would

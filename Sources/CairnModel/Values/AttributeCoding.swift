@@ -24,7 +24,7 @@ public enum AttributeCoding {
       if let flag = value as? Bool { return .boolean(flag) }
       if let number = value as? NSNumber { return .boolean(number.boolValue) }
     case .double:
-      if let number = value as? NSNumber { return .double(number.doubleValue) }
+      if let number = value as? NSNumber { return .double(number.nearestDouble) }
     case .float:
       if let number = value as? NSNumber { return .float(number.floatValue) }
     case .decimal:

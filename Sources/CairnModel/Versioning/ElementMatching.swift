@@ -48,24 +48,15 @@ struct ElementMatching {
         properties: all.map { ModelDifference.PropertyChange(destination: $0, source: nil) },
         removedProperties: [], uncertainProperties: [], isMoved: false)
     }
-    let names = origin.propertiesByName
-    let matchings = PropertyKind.allCases.map { kind in
-      PropertyMatching(kind, from: origin.properties, to: all)
-    }
-    let properties = all.map { property in
-      let former = matchings[PropertyKind(property).rawValue].matching.origins[property.name]
-      return ModelDifference.PropertyChange(
-        destination: property, source: former.flatMap { names[$0] })
-    }
-    let continued = Set(properties.compactMap { $0.source.map(ObjectIdentifier.init) })
+    let matching = PropertyMatching(from: origin.properties, to: all)
     let parent = entity.superentity.flatMap { self.origin(of: $0) }
     let wasMoved =
       parent !== origin.superentity
       || (entity.superentity == nil) != (origin.superentity == nil)
     return ModelDifference.EntityChange(
-      destination: entity, source: origin, properties: properties,
-      removedProperties: origin.properties.filter { !continued.contains(ObjectIdentifier($0)) },
-      uncertainProperties: matchings.flatMap(\.matching.ambiguous), isMoved: wasMoved)
+      destination: entity, source: origin, properties: matching.changes,
+      removedProperties: matching.removed, uncertainProperties: matching.uncertain,
+      isMoved: wasMoved)
   }
 }
 
@@ -86,15 +77,43 @@ private enum PropertyKind: Int, CaseIterable {
   }
 }
 
+/// What became of the properties of an entity, or of the elements of a composite attribute.
 private struct PropertyMatching {
-  let matching: RenameMatching
+  /// In the order of the destination.
+  private(set) var changes: [ModelDifference.PropertyChange] = []
+  let removed: [PropertyDescription]
+  /// Names, and paths of elements, that may continue one of two things.
+  private(set) var uncertain: [String]
 
-  init(_ kind: PropertyKind, from old: [PropertyDescription], to new: [PropertyDescription]) {
-    func elements(_ properties: [PropertyDescription]) -> [RenameMatching.Element] {
+  init(from old: [PropertyDescription], to new: [PropertyDescription]) {
+    func elements(
+      _ properties: [PropertyDescription], _ kind: PropertyKind
+    ) -> [RenameMatching.Element] {
       properties.filter { PropertyKind($0) == kind }.map {
         RenameMatching.Element($0.name, identifier: $0.explicitRenamingIdentifier)
       }
     }
-    matching = RenameMatching(from: elements(old), to: elements(new))
+    let matchings = PropertyKind.allCases.map {
+      RenameMatching(from: elements(old, $0), to: elements(new, $0))
+    }
+    let names = Dictionary(old.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    uncertain = matchings.flatMap(\.ambiguous)
+    for property in new {
+      let origin = matchings[PropertyKind(property).rawValue].origins[property.name]
+        .flatMap { names[$0] }
+      guard let composite = property as? CompositeAttributeDescription,
+        let former = origin as? CompositeAttributeDescription
+      else {
+        changes.append(ModelDifference.PropertyChange(destination: property, source: origin))
+        continue
+      }
+      let parts = PropertyMatching(from: former.elements, to: composite.elements)
+      changes.append(
+        ModelDifference.PropertyChange(
+          destination: composite, source: former, elements: parts.changes))
+      uncertain += parts.uncertain.map { "\(composite.name).\($0)" }
+    }
+    let continued = Set(changes.compactMap { $0.source.map(ObjectIdentifier.init) })
+    removed = old.filter { !continued.contains(ObjectIdentifier($0)) }
   }
 }

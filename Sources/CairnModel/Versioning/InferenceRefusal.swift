@@ -16,7 +16,8 @@ public struct InferenceRefusal: Error, Sendable, Hashable, CustomStringConvertib
   public let code: Code
   /// The entity of the destination.
   public let entity: String
-  /// The property of the destination, if it is about one.
+  /// The property of the destination, if it is about one; an element of a composite attribute by its
+  /// path.
   public let property: String?
   /// What changed and why that needs a mapping model.
   public let reason: String
@@ -30,15 +31,25 @@ public struct InferenceRefusal: Error, Sendable, Hashable, CustomStringConvertib
 enum InferenceRules {
   static func refusals(of change: ModelDifference.EntityChange) -> [InferenceRefusal] {
     guard change.source != nil else { return [] }
-    return change.properties.compactMap { refusal(of: $0, entity: change.destination.name ?? "") }
+    let entity = change.destination.name ?? ""
+    return change.properties.flatMap { refusals(of: $0, $0.destination.name, entity) }
+  }
+
+  private static func refusals(
+    of change: ModelDifference.PropertyChange, _ path: String, _ entity: String
+  ) -> [InferenceRefusal] {
+    let own = refusal(of: change, path, entity).map { [$0] } ?? []
+    // No store keeps the elements of a transient attribute.
+    if change.destination.isTransient || change.source?.isTransient ?? true { return own }
+    return own
+      + change.elements.flatMap { refusals(of: $0, "\(path).\($0.destination.name)", entity) }
   }
 
   private static func refusal(
-    of change: ModelDifference.PropertyChange, entity: String
+    of change: ModelDifference.PropertyChange, _ path: String, _ entity: String
   ) -> InferenceRefusal? {
     func refuse(_ code: InferenceRefusal.Code, _ reason: String) -> InferenceRefusal {
-      InferenceRefusal(
-        code: code, entity: entity, property: change.destination.name, reason: reason)
+      InferenceRefusal(code: code, entity: entity, property: path, reason: reason)
     }
     switch (change.source, change.destination) {
     case (let old as AttributeDescription, let new as AttributeDescription):

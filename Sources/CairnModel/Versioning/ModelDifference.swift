@@ -16,6 +16,17 @@ public struct ModelDifference: @unchecked Sendable {
     public let destination: PropertyDescription
     /// Where its values come from; nil when it is new.
     public let source: PropertyDescription?
+    /// What became of each element, where it was and is a composite attribute.
+    public let elements: [PropertyChange]
+
+    init(
+      destination: PropertyDescription, source: PropertyDescription?,
+      elements: [PropertyChange] = []
+    ) {
+      self.destination = destination
+      self.source = source
+      self.elements = elements
+    }
 
     /// Whether the property is new.
     public var isAdded: Bool { source == nil }
@@ -64,6 +75,35 @@ public struct ModelDifference: @unchecked Sendable {
     public func source(ofProperty name: String) -> PropertyDescription? {
       properties.first { $0.destination.name == name }?.source
     }
+
+    /// What the source calls a property or, by its path such as `address.city`, an element of a
+    /// composite attribute; nil when it is new.
+    package func sourcePath(of path: String) -> String? {
+      var changes = properties
+      var names: [String] = []
+      for part in path.split(separator: ".") {
+        guard let change = changes.first(where: { $0.destination.name == part }),
+          let source = change.source
+        else { return nil }
+        names.append(source.name)
+        changes = change.elements
+      }
+      return names.joined(separator: ".")
+    }
+  }
+
+  /// A value that the destination demands and the model has no default for.
+  ///
+  /// Where a row has no value in any of ``origins``, migrating the store fails (134110).
+  package struct Demand {
+    /// The property, or the path of an element, in the destination.
+    package let path: String
+    /// The attributes of the source that it continues, composites by their leaves.
+    package let origins: [String]
+    /// What an optional composite around it continues; nil where there is none.
+    ///
+    /// Rows without a value there need none.
+    package let surroundings: [String]?
   }
 
   public let source: ManagedObjectModel
@@ -122,5 +162,50 @@ public struct ModelDifference: @unchecked Sendable {
     refusals =
       changes.flatMap { InferenceRules.refusals(of: $0) } + matching.ambiguities
       + InferenceRules.mergedHierarchies(changes)
+  }
+}
+
+extension ModelDifference.EntityChange {
+  /// What every object must get a value for from its row.
+  package var demands: [ModelDifference.Demand] { properties.flatMap { Self.demands(of: $0) } }
+
+  private static func demands(of change: ModelDifference.PropertyChange) -> [ModelDifference.Demand]
+  {
+    let name = change.destination.name
+    let origins = change.source.map { $0.isTransient ? [] : leaves(of: $0, $0.name) } ?? []
+    let own =
+      change.lacksDefault
+      ? [ModelDifference.Demand(path: name, origins: origins, surroundings: nil)] : []
+    if change.destination.isTransient { return own }
+    let surroundings = change.destination.isOptional ? origins : nil
+    return own
+      + demands(
+        ofElements: change, name, origins.isEmpty ? nil : change.source?.name, surroundings)
+  }
+
+  /// - Parameters:
+  ///   - path: Of the composite in the destination.
+  ///   - origin: Its path in the source; nil where no row has a value.
+  ///   - surroundings: As in ``ModelDifference/Demand/surroundings``.
+  private static func demands(
+    ofElements change: ModelDifference.PropertyChange, _ path: String, _ origin: String?,
+    _ surroundings: [String]?
+  ) -> [ModelDifference.Demand] {
+    change.elements.flatMap { element -> [ModelDifference.Demand] in
+      let path = "\(path).\(element.destination.name)"
+      let source = origin.flatMap { origin in element.source.map { "\(origin).\($0.name)" } }
+      let origins = element.source.flatMap { former in source.map { leaves(of: former, $0) } } ?? []
+      if element.destination is CompositeAttributeDescription {
+        return demands(
+          ofElements: element, path, source,
+          element.destination.isOptional ? origins : surroundings)
+      }
+      if !element.lacksDefault { return [] }
+      return [ModelDifference.Demand(path: path, origins: origins, surroundings: surroundings)]
+    }
+  }
+
+  private static func leaves(of property: PropertyDescription, _ path: String) -> [String] {
+    (property as? CompositeAttributeDescription)?.flattenedPaths(below: path) ?? [path]
   }
 }

@@ -98,6 +98,14 @@ extension CompositeAttributeDescription {
   package var flattenedElements: [AttributeDescription] {
     elements.flatMap { ($0 as? CompositeAttributeDescription)?.flattenedElements ?? [$0] }
   }
+
+  /// The paths of the same, such as `address.city` where the composite is at `address`.
+  package func flattenedPaths(below path: String) -> [String] {
+    elements.flatMap { element -> [String] in
+      let path = "\(path).\(element.name)"
+      return (element as? CompositeAttributeDescription)?.flattenedPaths(below: path) ?? [path]
+    }
+  }
 }
 
 /// The hash of an entity.

@@ -37,7 +37,7 @@ package enum NumberOrder {
     case .boolean(let flag): return flag ? 1 : 0
     case .integer(let number): return Double(number)
     case .double(let number): return number
-    case .decimal(let number): return NSDecimalNumber(decimal: number).doubleValue
+    case .decimal(let number): return number.nearestDouble
     case .date(let date): return date.timeIntervalSinceReferenceDate
     case .null, .string, .data, .uuid, .url, .objectID, .object, .array, .set, .dictionary:
       return 0

@@ -11,7 +11,8 @@ package struct SQLHistoryColumns: Sendable {
   package let bitOfSlot: [Int]
   /// By index of the to-many relationship.
   package let bitOfToMany: [Int]
-  /// The slots of attributes that are kept on deletion, in the order of the tombstone columns.
+  /// The slots of attributes that are kept on deletion, in the order of the tombstone columns; a
+  /// composite is kept with all its leaves.
   package let tombstoneSlots: [Int]
 
   init(entity: EntityDescription) {
@@ -43,12 +44,7 @@ package struct SQLHistoryColumns: Sendable {
       return bits[owner] ?? -1
     }
     bitOfToMany = layout.toManys.map { bits[$0.name] ?? -1 }
-    tombstoneSlots = attributes.flatMap { property -> [Int] in
-      guard let attribute = property as? AttributeDescription,
-        attribute.preservesValueInHistoryOnDeletion
-      else { return [] }
-      return layout.slotByName[attribute.name].map { [$0] } ?? []
-    }
+    tombstoneSlots = layout.slotsKeptOnDeletion
   }
 
   /// The bit field for changed slots and to-many relationships.

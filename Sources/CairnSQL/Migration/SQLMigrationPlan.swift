@@ -25,11 +25,15 @@ package struct SQLMigrationPlan {
   /// The tables of links that stay as they are.
   package private(set) var stayingJoinTables: Set<String> = []
   let catalog: SQLCatalog?
+  /// Whether derived values are computed anew in tables that stay, too.
+  let recomputesStaying: Bool
 
-  /// - Parameter catalog: What is in the file, where that may be more than the source's schema says.
+  /// - Parameters:
+  ///   - catalog: What is in the file, where that may be more than the source's schema says.
+  ///   - recomputesStaying: Whether the caller computes derived values anew in all tables.
   package init(
     source: SQLSchema, destination: SQLSchema, difference: ModelDifference,
-    catalog: SQLCatalog? = nil
+    catalog: SQLCatalog? = nil, recomputesStaying: Bool = false
   ) {
     self.source = source
     self.destination = destination
@@ -57,6 +61,7 @@ package struct SQLMigrationPlan {
     memberLinks = destination.memberLinks
     formerMemberLinks = source.memberLinks
     self.catalog = catalog
+    self.recomputesStaying = recomputesStaying
     stayingTables = findStayingTables()
     stayingJoinTables = findStayingJoinTables()
   }
@@ -98,8 +103,7 @@ package struct SQLMigrationPlan {
     var columns = ["Z_PK", "Z_ENT", "Z_OPT"]
     var values = [SQLFragment("Z_PK"), SQLFragment("\(new.number)"), SQLFragment("Z_OPT")]
     for (index, slot) in new.slots.enumerated() {
-      let name = new.layout.slots[index].name
-      let sourceSlot = sourceSlot(of: name, change: change, old: old)
+      let sourceSlot = sourceSlot(of: new.layout.slots[index].name, change: change, old: old)
       switch slot {
       case .transient: continue
       case .attribute(let column, _, let isExternal):
@@ -107,7 +111,8 @@ package struct SQLMigrationPlan {
         values.append(
           attribute(
             sourceSlot.map { old.slots[$0] }, isExternal: isExternal,
-            isMandatory: change.isMandatory(name), default: new.layout.defaultValues[index]))
+            need: need(of: index, new, from: old, change),
+            default: new.layout.defaultValues[index]))
       case .toOne(let column, let companion, let destination):
         let (key, number) = toOne(sourceSlot.map { old.slots[$0] }, to: destination)
         columns.append(column)
@@ -134,14 +139,14 @@ package struct SQLMigrationPlan {
   ) -> [(column: String, value: String)] {
     var result: [(String, String)] = []
     for (index, slot) in new.slots.enumerated() {
-      let name = new.layout.slots[index].name
-      let former = sourceSlot(of: name, change: change, old: old)
+      let former = sourceSlot(of: new.layout.slots[index].name, change: change, old: old)
       switch slot {
       case .transient: continue
       case .attribute(let column, _, let isExternal):
         let value = attribute(
           former.map { old.slots[$0] }, isExternal: isExternal,
-          isMandatory: change.isMandatory(name), default: new.layout.defaultValues[index])
+          need: need(of: index, new, from: old, change),
+          default: new.layout.defaultValues[index])
         result.append((column, value.sql))
       case .toOne(let column, let companion, let destination):
         guard
@@ -166,30 +171,55 @@ package struct SQLMigrationPlan {
   private func sourceSlot(
     of name: String, change: ModelDifference.EntityChange, old: SQLEntity
   ) -> Int? {
-    let parts = name.split(separator: ".", maxSplits: 1).map(String.init)
-    guard let property = change.source(ofProperty: parts[0]) else { return nil }
-    let oldName = parts.count == 2 ? "\(property.name).\(parts[1])" : property.name
-    return old.layout.slotByName[oldName]
+    change.sourcePath(of: name).flatMap { old.layout.slotByName[$0] }
+  }
+
+  /// Which rows must have a value in a slot.
+  private enum Need {
+    case none, all
+    /// Those for which a condition holds.
+    case some(String)
+  }
+
+  /// A mandatory attribute needs a value; a mandatory part of an optional composite attribute where
+  /// that has one.
+  private func need(
+    of slot: Int, _ new: SQLEntity, from old: SQLEntity, _ change: ModelDifference.EntityChange
+  ) -> Need {
+    if new.layout.slots[slot].property.isOptional { return .none }
+    guard let group = new.layout.slots[slot].group else { return .all }
+    let columns = group.compactMap { part in
+      sourceSlot(of: new.layout.slots[part].name, change: change, old: old)
+        .flatMap { old.slots[$0].column }
+    }
+    return columns.isEmpty
+      ? .none : .some(columns.map { "\($0) IS NOT NULL" }.joined(separator: " OR "))
   }
 
   private func attribute(
-    _ old: SQLSlot?, isExternal: Bool, isMandatory: Bool, default value: AttributeValue
+    _ old: SQLSlot?, isExternal: Bool, need: Need, default value: AttributeValue
   ) -> SQLFragment {
-    // Only what must have a value gets one (core-data-semantics 3.5); a value that was not stored is
-    // none.
-    guard case .attribute(let column, _, let wasExternal)? = old else {
-      return isMandatory ? defaultValue(value, isExternal: isExternal) : SQLFragment("NULL")
+    let stored = stored(old, isExternal: isExternal)
+    // Only what must have a value gets one (core-data-semantics 3.5): also a mandatory attribute that
+    // was optional, where it has none.
+    if value.isNull { return SQLFragment(stored ?? "NULL") }
+    let standard = defaultValue(value, isExternal: isExternal)
+    let filled = stored.map { "IFNULL(\($0), " + standard + ")" } ?? standard
+    switch need {
+    case .none: return SQLFragment(stored ?? "NULL")
+    case .all: return filled
+    case .some(let condition): return "CASE WHEN \(condition) THEN " + filled + " ELSE NULL END"
     }
-    let stored: String
+  }
+
+  /// What the row has in a slot of the source; nil for a value that was not stored.
+  private func stored(_ old: SQLSlot?, isExternal: Bool) -> String? {
+    guard case .attribute(let column, _, let wasExternal)? = old else { return nil }
     switch (wasExternal, isExternal) {
-    case (false, true): stored = "\(SQLFunctionName.tag)(\(column))"
-    case (true, false): stored = "\(SQLFunctionName.untag)(\(column))"
-    case (true, true), (false, false): stored = column
+    case (false, true): return "\(SQLFunctionName.tag)(\(column))"
+    case (true, false): return "\(SQLFunctionName.untag)(\(column))"
+    case (true, true), (false, false): return column
     }
-    // A mandatory attribute that was optional takes its default where it has no value; one that is
-    // optional stays without.
-    guard isMandatory, !value.isNull else { return SQLFragment(stored) }
-    return "IFNULL(\(stored), " + defaultValue(value, isExternal: isExternal) + ")"
   }
 
   private func defaultValue(_ value: AttributeValue, isExternal: Bool) -> SQLFragment {
@@ -255,16 +285,5 @@ package struct SQLMigrationPlan {
         }
       }
     }
-  }
-}
-
-extension ModelDifference.EntityChange {
-  /// Whether a slot must have a value: a mandatory attribute, or a mandatory part of a composite
-  /// attribute that must have a value itself.
-  fileprivate func isMandatory(_ slot: String) -> Bool {
-    let name = slot.split(separator: ".", maxSplits: 1).first.map(String.init) ?? slot
-    let isOptional = destination.propertiesByName[name]?.isOptional ?? true
-    guard !isOptional, let index = destination.layout.slotByName[slot] else { return false }
-    return !destination.layout.slots[index].property.isOptional
   }
 }

@@ -254,9 +254,7 @@ extension PredicateValue {
     case .decimal(let number):
       // The shortest decimal that means the double; whole numbers are stored as they are.
       if let whole = Int64("\(number)") { return .decimal(Decimal(whole)) }
-      guard let double = Double("\(number)"), let rounded = Decimal(shortest: double) else {
-        return self
-      }
+      guard let rounded = Decimal(shortest: number.nearestDouble) else { return self }
       return .decimal(rounded)
     case .array(let members): return .array(members.map(\.asStored))
     case .set(let members): return .set(Set(members.map(\.asStored)))

@@ -21,6 +21,11 @@ extension SQLiteStoreKind: FileChecking {
   ) throws -> String? {
     var file = try UntouchedFile(path: url.path, timeout: options.timeout)
     file.copies = false
+    guard let damage = try damage(in: file, within: limit) else { return nil }
+    return LeftLog(path: file.path).explainDamage(within: limit)?.message ?? damage
+  }
+
+  private func damage(in file: UntouchedFile, within limit: Duration) throws -> String? {
     do {
       return try file.read { connection -> String? in
         try Deadline.holding(limit, on: connection.database.sqliteConnection) { () -> String? in

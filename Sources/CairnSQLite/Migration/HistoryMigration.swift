@@ -107,8 +107,8 @@ enum HistoryMigration {
       let old = plan.source.entity(source)
       let new = plan.destination.entity(change.destination)
       let former = new.history.tombstoneSlots.map { slot -> Int? in
-        change.source(ofProperty: new.layout.slots[slot].name)
-          .flatMap { old.layout.slotByName[$0.name] }
+        change.sourcePath(of: new.layout.slots[slot].name)
+          .flatMap { old.layout.slotByName[$0] }
           .flatMap { old.history.tombstoneSlots.firstIndex(of: $0) }
       }
       if former == old.history.tombstoneSlots.indices.map({ $0 }) { return nil }

@@ -94,23 +94,29 @@ struct InPlaceMigration {
     for change in plan.difference.entities {
       guard let old = change.source else { continue }
       let entity = plan.source.entity(old)
-      for property in change.properties where property.lacksDefault {
-        let column =
-          property.source.flatMap { old.layout.slotByName[$0.name] }
-          .flatMap { entity.slots[$0].column } ?? "NULL"
+      func columns(_ paths: [String]) -> [String] {
+        paths.compactMap { old.layout.slotByName[$0] }.compactMap { entity.slots[$0].column }
+      }
+      for demand in change.demands {
+        var conditions = ["Z_ENT = ?"] + columns(demand.origins).map { "\($0) IS NULL" }
+        if let surroundings = demand.surroundings.map(columns) {
+          if surroundings.isEmpty { continue }
+          let present = surroundings.map { "\($0) IS NOT NULL" }
+          conditions.append("(\(present.joined(separator: " OR ")))")
+        }
         let missing = try connection.integer(
-          "SELECT 1 FROM \(entity.table) WHERE Z_ENT = ? AND \(column) IS NULL LIMIT 1",
+          "SELECT 1 FROM \(entity.table) WHERE \(conditions.joined(separator: " AND ")) LIMIT 1",
           Int64(entity.number))
         guard missing != nil else { continue }
         throw CoreDataError(
           .migration,
           "Objects of \(change.destination.name ?? "") in the store at \(url.path) have no value "
-            + "for the mandatory attribute \(property.destination.name). Give it a default value in "
+            + "for the mandatory attribute \(demand.path). Give it a default value in "
             + "the model, or make it optional.",
           userInfo: [
             "reason": "Cannot migrate store in-place: Validation error missing attribute values on "
               + "mandatory destination attribute",
-            "entity": change.destination.name ?? "", "attribute": property.destination.name,
+            "entity": change.destination.name ?? "", "attribute": demand.path,
             "sourceURL": url, "destinationURL": url, NSFilePathErrorKey: url.path,
           ])
       }
@@ -184,7 +190,7 @@ struct InPlaceMigration {
   }
 
   private func writeFacts(_ connection: SQLiteConnection) throws {
-    var metadata = metadata
+    var metadata = LeftVersions.noted(in: metadata, migratedTo: plan.destination.model)
     let entries = MetadataTable.modelEntries(of: plan.destination.model)
     for (key, value) in entries where key != StoreMetadataKey.autoVacuumLevel {
       metadata[key] = value

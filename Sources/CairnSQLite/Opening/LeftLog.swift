@@ -42,6 +42,19 @@ struct LeftLog {
     return refusal(error)
   }
 
+  /// The error for a file in which damage was found, if that came with the log: the file alone is a whole store.
+  ///
+  /// - Parameter limit: How long to look.
+  func explainDamage(within limit: Duration) -> CoreDataError? {
+    guard isThere else { return nil }
+    let isWholeAlone = readFileAlone { connection in
+      try Deadline.holding(limit, on: connection.database.sqliteConnection) {
+        try MetadataTable.read(connection, path: path) != nil && isWhole(connection)
+      }
+    }
+    return isWholeAlone == true ? refusal(nil) : nil
+  }
+
   private func isWhole(_ connection: SQLiteConnection) throws -> Bool {
     let check = try connection.statement("PRAGMA integrity_check(1)")
     defer { check.reset() }
@@ -60,6 +73,12 @@ struct LeftLog {
 
   /// `Z_UUID` as the database file has it without the log; nil when it is no store.
   private func identifierOfFileAlone() -> String? {
+    let metadata = readFileAlone { try MetadataTable.read($0, path: path) }
+    return metadata??[StoreMetadataKey.uuid] as? String
+  }
+
+  /// Reads the database file without the log; nil when that fails.
+  private func readFileAlone<Value>(_ body: (SQLiteConnection) throws -> Value) -> Value? {
     guard
       let escaped = path.addingPercentEncoding(
         withAllowedCharacters: .alphanumerics.union(CharacterSet(charactersIn: "/-._~")))
@@ -73,10 +92,6 @@ struct LeftLog {
         path: "file:\(escaped)?immutable=1", configuration: configuration)
     else { return nil }
     defer { try? queue.close() }
-    return try? queue.read { database in
-      let connection = SQLiteConnection(database: database)
-      let metadata = try MetadataTable.read(connection, path: path)
-      return metadata?[StoreMetadataKey.uuid] as? String
-    }
+    return try? queue.read { try body(SQLiteConnection(database: $0)) }
   }
 }

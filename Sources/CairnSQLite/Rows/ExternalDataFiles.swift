@@ -12,6 +12,7 @@ struct ExternalDataFiles: Sendable {
   static let threshold = 100_000
   static let inlineTag: UInt8 = 1
   static let fileTag: UInt8 = 2
+  static let folderName = "_EXTERNAL_DATA"
 
   /// What never changes, in one object: each read of a row has a copy.
   private final class Place: Sendable {
@@ -29,7 +30,7 @@ struct ExternalDataFiles: Sendable {
   var operations: any StoreFileOperations { place.operations }
   /// Where a read notes that a file could not be read or was missing; nil when no caller asks.
   var trouble: FileReadTrouble?
-  var folder: URL { supportFolder.appendingPathComponent("_EXTERNAL_DATA", isDirectory: true) }
+  var folder: URL { supportFolder.appendingPathComponent(Self.folderName, isDirectory: true) }
 
   init(store: URL, options: StoreOptions = StoreOptions()) {
     let name = store.deletingPathExtension().lastPathComponent

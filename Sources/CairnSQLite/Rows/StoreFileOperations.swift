@@ -34,16 +34,33 @@ package struct SystemFileOperations: StoreFileOperations {
   package init() {}
 
   package func makeFolder(_ url: URL) throws {
+    let above = url.deletingLastPathComponent()
+    if exists(above) { _ = try GuardedFolder(above.path, steps: 1) }
     try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
   }
 
-  package func write(_ data: Data, to file: URL) throws { try data.write(to: file) }
+  package func write(_ data: Data, to file: URL) throws {
+    let made = try Self.folder(of: file).makeFile(file.lastPathComponent)
+    try Self.handle(made).write(contentsOf: data)
+  }
 
   package func copy(_ file: URL, to copy: URL) throws {
-    try FileManager.default.copyItem(at: file, to: copy)
+    guard let source = try Self.folder(of: file).file(file.lastPathComponent) else {
+      throw CocoaError(.fileNoSuchFile, userInfo: [NSFilePathErrorKey: file.path])
+    }
+    let made = try Self.folder(of: copy).makeFile(copy.lastPathComponent)
+    let (reading, writing) = (Self.handle(source), Self.handle(made))
+    while let part = try reading.read(upToCount: 1 << 20), !part.isEmpty {
+      try writing.write(contentsOf: part)
+    }
+    let facts = try FileManager.default.attributesOfItem(atPath: file.path)
+    if let mode = facts[.posixPermissions] {
+      try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: copy.path)
+    }
   }
 
   package func move(_ file: URL, to name: URL) throws {
+    _ = try Self.folder(of: file)
     try FileManager.default.moveItem(at: file, to: name)
   }
 
@@ -59,16 +76,33 @@ package struct SystemFileOperations: StoreFileOperations {
 
   package func read(_ file: URL) throws -> Data? {
     do {
-      return try Data(contentsOf: file)
-    } catch let error as CocoaError where error.code == .fileReadNoSuchFile {
+      guard let opened = try Self.folder(of: file).file(file.lastPathComponent) else { return nil }
+      return try Self.handle(opened).readToEnd() ?? Data()
+    } catch let error as PlatformError where error.code == .notFound {
       return nil
     }
   }
 
+  /// The folder that a file of external data is in: it and the one above are in a place of the store's
+  /// owner, who may be another user.
+  private static func folder(of file: URL) throws -> GuardedFolder {
+    try GuardedFolder(file.deletingLastPathComponent().path, steps: 2)
+  }
+
+  private static func handle(_ file: OwnedDescriptor) -> FileHandle {
+    FileHandle(fileDescriptor: file.release(), closeOnDealloc: true)
+  }
+
   package func remove(_ url: URL) throws {
     do {
+      // The store's folders themselves are removed too: of a link, the link goes.
+      if url.deletingLastPathComponent().lastPathComponent == ExternalDataFiles.folderName {
+        _ = try Self.folder(of: url)
+      }
       try FileManager.default.removeItem(at: url)
     } catch let error as CocoaError where error.code == .fileNoSuchFile {
+      return
+    } catch let error as PlatformError where error.code == .notFound {
       return
     }
   }

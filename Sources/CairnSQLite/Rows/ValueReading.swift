@@ -1,4 +1,5 @@
 import CairnModel
+import CairnPredicates
 import Foundation
 import GRDBSQLite
 
@@ -93,12 +94,11 @@ extension SQLiteStatement {
 enum StoredForm {
   /// The number SQLite gets for a decimal: an integer where it is one.
   static func number(_ value: Decimal) -> (integer: Int64?, double: Double) {
-    let number = NSDecimalNumber(decimal: value)
-    let integer = number.int64Value
+    let integer = NSDecimalNumber(decimal: value).int64Value
     if value.exponent >= 0 || Decimal(integer) == value, Decimal(integer) == value {
-      return (integer, number.doubleValue)
+      return (integer, value.nearestDouble)
     }
-    return (nil, Double("\(value)") ?? number.doubleValue)
+    return (nil, value.nearestDouble)
   }
 
   /// Whether the value will be read back as it is.

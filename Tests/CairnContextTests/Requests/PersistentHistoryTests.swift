@@ -111,8 +111,12 @@ import Testing
     key.preservesValueInHistoryOnDeletion = true
     let day = AttributeDescription(name: "day", type: .date, isOptional: true)
     day.preservesValueInHistoryOnDeletion = true
+    let place = CompositeAttributeDescription()
+    place.name = "place"
+    place.elements = [AttributeDescription(name: "city", type: .string)]
+    place.preservesValueInHistoryOnDeletion = true
     entity.properties = [
-      key, day, AttributeDescription(name: "text", type: .string, isOptional: true),
+      key, day, place, AttributeDescription(name: "text", type: .string, isOptional: true),
     ]
     model.entities = [entity]
     let coordinator = PersistentStoreCoordinator(
@@ -127,13 +131,15 @@ import Testing
     context.persistentStoreCoordinator = coordinator
     try context.performAndWait {
       let date = Date(timeIntervalSinceReferenceDate: 1000)
-      let note = context.make("Note", ["key": "k", "day": date, "text": "gone"])
+      let note = context.make(
+        "Note", ["key": "k", "day": date, "text": "gone", "place": ["city": "Ulm"]])
       try context.save()
       context.delete(note)
       try context.save()
       let all = try transactions(.fetchHistory(after: nil as PersistentHistoryToken?), context)
       let tombstone = try #require(all.last?.changes?.first?.tombstone)
       #expect(tombstone["key"] as? String == "k" && tombstone["day"] as? Date == date)
+      #expect(tombstone["place"] as? [String: String] == ["city": "Ulm"])
       #expect(tombstone["text"] == nil)
     }
   }

@@ -212,6 +212,24 @@ import Testing
     #expect(try error(model(composite()), ["area": ["height": 1.0]]) == nil)
   }
 
+  @Test func aMandatoryElementIsRequiredWhereItsOptionalCompositeHasAValue() throws {
+    func composite() -> CompositeAttributeDescription {
+      let geo = CompositeAttributeDescription()
+      geo.name = "geo"
+      geo.elements = [
+        AttributeDescription(name: "lat", type: .double, isOptional: false),
+        AttributeDescription(name: "lon", type: .double),
+      ]
+      return geo
+    }
+    #expect(try error(model(composite()), [:]) == nil)
+    let missing = try error(model(composite()), ["geo": ["lon": 1.0]])
+    #expect(missing?.code == .validationMissingMandatoryProperty)
+    #expect(missing?.message == "geo.lat is a required value.")
+    #expect(missing?.userInfo["NSValidationErrorKey"] as? String == "geo.lat")
+    #expect(try error(model(composite()), ["geo": ["lat": 1.0]]) == nil)
+  }
+
   @Test func aMandatoryValueOfUndefinedTypeIsRequired() throws {
     let scratch = AttributeDescription(name: "scratch", type: .undefined, isOptional: false)
     scratch.isTransient = true

@@ -244,6 +244,64 @@ import Testing
     #expect(found.isInferable)
   }
 
+  // MARK: Elements of composite attributes
+
+  /// The difference between an author with an address and one whose address has these elements.
+  private func addresses(_ elements: [AttributeDescription]) throws -> ModelDifference {
+    func add(_ elements: [AttributeDescription], to library: Library) {
+      let geo = CompositeAttributeDescription()
+      geo.name = "geo"
+      geo.elements = elements
+      let address = CompositeAttributeDescription()
+      address.name = "address"
+      address.elements = [AttributeDescription(name: "city", type: .string), geo]
+      library.author.properties += [address]
+    }
+    let (old, new) = (Library(), Library())
+    add([AttributeDescription(name: "lat", type: .double)], to: old)
+    add(elements, to: new)
+    try #require(ModelValidation.problems(of: new.model) == [])
+    return ModelDifference(from: old.model, to: new.model)
+  }
+
+  @Test("Elements may be renamed through their identifier, at any depth")
+  func renamedElement() throws {
+    let north = AttributeDescription(name: "north", type: .double)
+    north.renamingIdentifier = "lat"
+    let found = try addresses([north])
+    #expect(found.isInferable)
+    let author = try #require(found.change(ofEntity: "Author"))
+    #expect(author.sourcePath(of: "address.geo.north") == "address.geo.lat")
+    #expect(author.sourcePath(of: "address.city") == "address.city")
+    #expect(MigrationLoss(found).names == [])
+  }
+
+  @Test("An element that nothing continues is lost, alone")
+  func removedElement() throws {
+    let found = try addresses([AttributeDescription(name: "north", type: .double)])
+    #expect(MigrationLoss(found).names == ["Author.address.geo.lat"])
+    #expect(found.change(ofEntity: "Author")?.sourcePath(of: "address.geo.north") == nil)
+  }
+
+  @Test("The type of an element cannot change")
+  func elementType() throws {
+    let found = try addresses([AttributeDescription(name: "lat", type: .string)])
+    #expect(found.refusals.map(\.property) == ["address.geo.lat"])
+    #expect(found.refusals.map(\.code) == [.attributeTypeChanged])
+  }
+
+  @Test("A mandatory element needs a value in the rows whose composite has one")
+  func mandatoryElement() throws {
+    let found = try addresses([
+      AttributeDescription(name: "lat", type: .double),
+      AttributeDescription(name: "lon", type: .double, isOptional: false),
+    ])
+    let demands = try #require(found.change(ofEntity: "Author")).demands
+    #expect(demands.map(\.path) == ["address.geo.lon"])
+    #expect(demands.first?.origins == [])
+    #expect(demands.first?.surroundings == ["address.geo.lat"])
+  }
+
   // MARK: Refused
 
   @Test("The type of an attribute cannot change, not even with a new name")

@@ -48,6 +48,23 @@ import Testing
     #expect(fixture.store.files.data(ofFile: name) == data)
   }
 
+  @Test func aLinkInThePlaceOfAFileIsNotFollowed() throws {
+    let fixture = try StoreFixture()
+    let data = Data(repeating: 5, count: ExternalDataFiles.threshold + 1)
+    try fixture.insert([try fixture.row("Employee", ["photo": .data(data)])])
+    let name = try #require(files(fixture).first)
+    let file = fixture.store.files.folder.appendingPathComponent(name)
+    let secret = fixture.folder.appendingPathComponent("secret")
+    try Data("not of the store".utf8).write(to: secret)
+    try FileManager.default.removeItem(at: file)
+    try FileManager.default.createSymbolicLink(at: file, withDestinationURL: secret)
+    #expect(fixture.store.files.data(ofFile: name) == nil)
+    let error = #expect(throws: CoreDataError.self) {
+      try fixture.store.files.contents(ofFile: name)
+    }
+    #expect(error.map { "\($0.underlyingError ?? $0)" }?.contains("no plain file") == true)
+  }
+
   @Test func theFileGoesWithTheValueAndWithTheRow() throws {
     let fixture = try StoreFixture()
     let large = { (byte: UInt8) in

@@ -16,6 +16,9 @@ package final class DecimalNumber: NSDecimalNumber, @unchecked Sendable {
       ? NSNumber(value: whole).hash : NSNumber(value: doubleValue).hash
   }
 
+  /// The nearest double; the superclass's is often a neighbour of it.
+  package override var doubleValue: Double { decimalValue.nearestDouble }
+
   // MARK: Archives
 
   package override var classForCoder: AnyClass { NSDecimalNumber.self }
