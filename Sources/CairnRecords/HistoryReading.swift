@@ -74,6 +74,8 @@ public struct HistoryReading: Sendable {
     var missing: Int
     /// Below this nothing was looked at.
     var upper: Int64
+    /// How many numbers are looked at at once: more each time there is nothing, since numbers may lie far apart.
+    var step = Int64(HistoryReading.page)
     var found: [HistoryTransactionRecord] = []
   }
 
@@ -128,7 +130,8 @@ public struct HistoryReading: Sendable {
       position = oldest.number - 1
       if oldest.number > 1, oldest.date > since.date { keptSince = WireDate(oldest.date) }
     case (nil, nil):
-      let last = try keeper.lastTransactionNumber()
+      // Numbers come out of a file, where they can be anything.
+      let last = max(0, try keeper.lastTransactionNumber())
       search = NewestSearch(missing: parameters.limit ?? Self.newest, upper: last)
       position = last
     }
@@ -197,13 +200,18 @@ public struct HistoryReading: Sendable {
   /// Looks at one page more, backwards.
   private mutating func searchOnce() throws {
     guard var search else { return }
-    let first = try oldest()?.number ?? search.upper + 1
-    let lower = max(first - 1, search.upper - Int64(Self.page))
+    let bottom = try oldest().map { $0.number - 1 } ?? search.upper
+    let lower = max(bottom, search.upper - search.step)
     if search.missing > 0, lower < search.upper {
-      let page = try read(after: lower, limit: Self.page).filter {
-        $0.number <= search.upper && isWanted($0)
+      let page = try read(after: lower, limit: Self.page).filter { $0.number <= search.upper }
+      if page.count == Self.page, search.step > Int64(Self.page) {
+        // There may be newer ones behind these.
+        search.step /= 2
+        self.search = search
+        return
       }
-      for head in page.reversed() where search.missing > 0 {
+      search.step = page.isEmpty ? min(search.step, 1 << 61) * 2 : Int64(Self.page)
+      for head in page.reversed() where search.missing > 0 && isWanted(head) {
         if entity != nil, try wantedChanges(of: head) == nil { continue }
         search.found.append(head)
         search.missing -= 1

@@ -18,8 +18,8 @@ extension EntitySummary {
     self.init(
       name: entity.name ?? "", isAbstract: entity.isAbstract,
       superentity: entity.superentity?.name,
-      attributes: entity.attributesByName.values.sorted { $0.name < $1.name }
-        .map(AttributeSummary.init),
+      attributes: entity.attributesByName.values.flatMap(AttributeSummary.all)
+        .sorted { $0.name < $1.name },
       relationships: entity.relationshipsByName.values.sorted { $0.name < $1.name }
         .map(RelationshipSummary.init),
       uniqueness: entity.constraintNames.map { ConstraintSummary(properties: $0) },
@@ -28,6 +28,20 @@ extension EntitySummary {
 }
 
 extension AttributeSummary {
+  /// An attribute; a composite one is followed by its leaves, by their paths.
+  fileprivate static func all(_ attribute: AttributeDescription) -> [AttributeSummary] {
+    let own = AttributeSummary(attribute)
+    guard let composite = attribute as? CompositeAttributeDescription else { return [own] }
+    let paths = composite.flattenedPaths(below: composite.name)
+    return [own]
+      + zip(paths, composite.flattenedElements).map { path, element in
+        var leaf = AttributeSummary(element)
+        leaf.name = path
+        leaf.isTransient = composite.isTransient
+        return leaf
+      }
+  }
+
   public init(_ attribute: AttributeDescription) {
     let standard = try? AttributeCoding.encode(attribute.defaultValue, for: attribute)
     self.init(

@@ -11,6 +11,8 @@ public struct RecordCodingError: Error, Sendable {
 
 /// Translates between stored values and the wire: dates as ISO 8601, binary as base64, UUIDs and
 /// URLs as text, decimals as strings, integers beyond 2^53 as strings.
+///
+/// A date that has no text, infinite or farther away than any calendar goes, is its seconds since 2001.
 public enum RecordCoding {
   /// The wire form of a stored attribute value.
   ///
@@ -62,7 +64,7 @@ public enum RecordCoding {
       guard let text = json.stringValue else { throw wrong(json, "a string") }
       return .string(text)
     case .date:
-      guard let text = json.stringValue, let date = WireDate.parse(text) else {
+      guard let date = json.stringValue.flatMap(WireDate.parse) ?? dateWithoutText(json) else {
         throw wrong(json, "a date such as 2026-03-14T15:09:26.535Z")
       }
       return .date(date)
@@ -84,6 +86,13 @@ public enum RecordCoding {
     case .undefined, .objectID, .composite:
       throw RecordCodingError(reason: "values of this attribute's type do not travel")
     }
+  }
+
+  /// Nil also for other numbers: nothing says from when on they count, and in which unit.
+  private static func dateWithoutText(_ json: JSONValue) -> Date? {
+    guard let seconds = json.exactDouble, !seconds.isNaN else { return nil }
+    let date = Date(timeIntervalSinceReferenceDate: seconds)
+    return WireDate.text(date) == nil ? date : nil
   }
 
   private static func integer(

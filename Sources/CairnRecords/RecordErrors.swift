@@ -68,11 +68,14 @@ extension ControlError {
       entity: name, nearest: NearestName.find(name, among: model.entities.compactMap(\.name)))
   }
 
-  /// The entity has no property of that name, or no property at the end of that key path.
+  /// The entity has no property of that name, or no property at the end of that key path; or it is
+  /// a composite attribute, which travels as its leaves.
   public static func unknownProperty(
     _ path: String, of entity: EntityDescription
   ) -> ControlError {
-    let known = entity.propertiesByName.keys.sorted()
+    let leaves = entity.layout.slots.map(\.name)
+    if let error = composite(path, of: entity.name ?? "", leaves: leaves) { return error }
+    let known = Set(entity.propertiesByName.keys).union(leaves).sorted()
     return .unknownProperty(
       entity: entity.name ?? "", property: path, nearest: NearestName.find(path, among: known))
   }

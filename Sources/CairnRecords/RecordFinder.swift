@@ -45,14 +45,14 @@ struct RecordFinder {
       }
       current = candidate.superentity
     }
-    return members.keys.filter { entity.attributesByName[$0] != nil }.sorted()
+    return members.keys.filter { entity.storedAttribute(at: $0) != nil }.sorted()
   }
 
   private func identity(
     _ entity: EntityDescription, key: [String], row: [String: JSONValue]
   ) throws -> Identity {
     let values = try key.map { name -> AttributeValue in
-      guard let attribute = entity.attributesByName[name] else {
+      guard let attribute = entity.storedAttribute(at: name) else {
         throw ControlError.unknownProperty(name, of: entity)
       }
       do {
@@ -174,5 +174,12 @@ struct RecordFinder {
     try register(object, key: key, row: members)
     createdObjects.insert(ObjectIdentifier(object))
     return object
+  }
+}
+
+extension EntityDescription {
+  /// An attribute by its name, or a leaf of a composite one by its path.
+  func storedAttribute(at path: String) -> AttributeDescription? {
+    layout.slotByName[path].flatMap { layout.slots[$0].attribute }
   }
 }

@@ -19,7 +19,7 @@ public struct RecordImport {
     guard parameters.rows.count == parameters.lines.count else {
       throw ControlError.invalidParameter("lines")
     }
-    for name in parameters.key ?? [] where writing.entity.attributesByName[name] == nil {
+    for name in parameters.key ?? [] where writing.entity.storedAttribute(at: name) == nil {
       throw ControlError.unknownProperty(name, of: writing.entity)
     }
     self.parameters = parameters

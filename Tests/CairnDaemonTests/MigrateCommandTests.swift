@@ -128,6 +128,32 @@ import Testing
     #expect(nothing.code == 0 && nothing.output.contains("is of Shop 2 already"))
   }
 
+  @Test func anElementOfACompositeThatIsDroppedIsNamedAndRefused() async throws {
+    func address(_ element: String) -> String {
+      """
+      <entity name="Item">
+        <attribute name="addr" optional="YES" attributeType="Composite" composite="Address"/>
+      </entity>
+      <composite name="Address">
+        <attribute name="\(element)" optional="YES" attributeType="String"/>
+        <attribute name="zip" optional="YES" attributeType="String"/>
+      </composite>
+      """
+    }
+    let written = try WrittenPackage(
+      folder.file("Post.xcdatamodeld"), current: "Two",
+      [("One", address("city")), ("Two", address("place"))])
+    let post = folder.file("Post.sqlite")
+    try written.withStore(post, "One") { context in
+      let item = EntityDescription.insertNewObject(forEntityName: "Item", into: context)
+      item.setValue(["city": "Ulm", "zip": "89073"], forKey: "addr")
+    }
+    let refused = try await migrate(post, "--to", written.path)
+    #expect(refused.code == 1 && refused.errors.contains("Item.addr.city (1)"), "\(refused.errors)")
+    let dry = try await migrate(post, "--to", written.path, "--dry-run", "--json")
+    #expect(dry.output.contains(#"{"place":"Item.addr.city","values":1}"#), "\(dry.output)")
+  }
+
   @Test func withoutABackupNoneIsKept() async throws {
     try makeStore()
     let done = try await migrate(store, "--to", package, "--allow-drop", "--no-backup")

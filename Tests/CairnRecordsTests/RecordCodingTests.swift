@@ -16,6 +16,9 @@ import Testing
     (.boolean, .boolean(true)), (.double, .double(0.1)), (.double, .double(-.infinity)),
     (.float, .float(1.5)), (.string, .string("a\u{0}\"\\ü")), (.uuid, .uuid(UUID())),
     (.date, .date(Date(timeIntervalSinceReferenceDate: 700_000_000.123456))),
+    (.date, .date(Date(timeIntervalSinceReferenceDate: 3e14))),
+    (.date, .date(Date(timeIntervalSinceReferenceDate: -1e300))),
+    (.date, .date(Date(timeIntervalSinceReferenceDate: .infinity))),
     (.binaryData, .data(Data([0, 255, 1]))),
     (.decimal, .decimal(Decimal(string: "12345678901234567890.123") ?? 0)),
     (.string, .null),
@@ -29,6 +32,7 @@ import Testing
   @Test(arguments: [
     (AttributeType.integer16, JSONValue.integer(40000)), (.integer64, .string("twelve")),
     (.boolean, .string("yes")), (.date, .string("yesterday")), (.decimal, .string("1,5")),
+    (.date, .integer(1_795_942_744)), (.date, .string("NaN")),
     (.uuid, .string("no")), (.binaryData, .string("***")), (.string, .integer(1)),
   ])
   func aWrongValueIsRefused(type: AttributeType, json: JSONValue) {

@@ -48,7 +48,8 @@ struct HistoryPage: Sendable {
       let store = coordinator.persistentStores.first, let identifier = store.identifier,
       let last = coordinator.currentPersistentHistoryToken(fromStores: [store])?.number(for: store)
     else { return ([], false) }
-    let end = min(number ?? .max, last &+ 1)
+    // Both numbers can be anything: one comes with the address, the other out of the file.
+    let end = max(1, min(number ?? .max, last &+ 1))
     let start = max(0, end - 1 - Int64(length))
     let request = PersistentHistoryChangeRequest.fetchHistory(
       after: start == 0 ? nil : PersistentHistoryToken(numbers: [identifier: start]))

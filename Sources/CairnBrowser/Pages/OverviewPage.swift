@@ -37,7 +37,8 @@ struct OverviewPage: Sendable {
         return Entity(
           name: entity.name, link: browsed.addresses.entity(entity.name),
           isAbstract: entity.isAbstract,
-          superentity: entity.superentity, attributes: entity.attributes.count,
+          superentity: entity.superentity,
+          attributes: entity.attributes.count { !$0.name.contains(".") },
           relationships: entity.relationships.count, count: "\(try context.count(for: request))")
       }
     }

@@ -13,12 +13,12 @@ struct DateParts {
   /// How many seconds the time's zone is ahead of UTC.
   let offset: Int64
 
-  /// Nil when the whole text is not such a date: four digits of a year, or a sign and six; a fraction
+  /// Nil when the whole text is not such a date: four digits of a year, or a sign and six to eleven; a fraction
   /// of any length or none; then Z or an offset.
   init?(scanning bytes: ByteView) {
     var scanner = DigitScanner(bytes: bytes)
     let yearSign = scanner.sign()
-    guard let year = scanner.number(digits: yearSign == nil ? 4 : 6), scanner.skip("-"),
+    guard let year = scanner.number(digits: yearSign == nil ? 4...4 : 6...11), scanner.skip("-"),
       let month = scanner.number(digits: 2), (1...12).contains(month), scanner.skip("-"),
       let day = scanner.number(digits: 2), (1...31).contains(day),
       scanner.skip("T") || scanner.skip("t"),
@@ -79,14 +79,17 @@ private struct DigitScanner {
   }
 
   /// Exactly so many digits.
-  mutating func number(digits count: Int) -> Int64? {
+  mutating func number(digits count: Int) -> Int64? { number(digits: count...count) }
+
+  /// At least and at most so many digits.
+  mutating func number(digits count: ClosedRange<Int>) -> Int64? {
+    let start = position
     var value: Int64 = 0
-    for _ in 0..<count {
-      guard let digit else { return nil }
+    while position - start < count.upperBound, let digit {
       value = value * 10 + digit
       position += 1
     }
-    return value
+    return position - start < count.lowerBound ? nil : value
   }
 
   /// The digits after the point as a part of one; nil when there is none.

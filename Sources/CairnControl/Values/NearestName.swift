@@ -2,10 +2,12 @@
 
 /// Finds the known word that is closest to a mistyped one.
 public enum NearestName {
-  /// The word with the fewest edits away, if that is close enough to be a guess worth showing.
+  /// The other word with the fewest edits away, if that is close enough to be a guess worth showing.
   public static func find(_ word: String, among known: [String]) -> String? {
-    let best = known.map { ($0, distance(word.lowercased(), $0.lowercased())) }
-      .min { ($0.1, $0.0) < ($1.1, $1.0) }
+    let best = known.filter { $0 != word }.map {
+      ($0, distance(word.lowercased(), $0.lowercased()))
+    }
+    .min { ($0.1, $0.0) < ($1.1, $1.0) }
     guard let best, best.1 <= max(2, word.count / 2), best.1 < best.0.count else { return nil }
     return best.0
   }

@@ -3,13 +3,23 @@ import Foundation
 
 /// A moment as the wire carries it, `2026-03-14T15:09:26.535Z`.
 ///
-/// The fraction has three to nine digits, as many as it takes to read back the same moment.
+/// The fraction has three to nine digits, as many as it takes to read back the same moment. A date comes out of a
+/// file or a clock, where it can be anything: one that has no text is held at the first or last that has.
 public struct WireDate: Sendable, Hashable, Codable, Comparable {
-  /// The moment.
-  public var date: Date
+  /// The moment; it always has a text.
+  public let date: Date
 
-  /// Wraps a moment.
-  public init(_ date: Date) { self.date = date }
+  /// Wraps a moment: the nearest that has a text, 2001 for none.
+  public init(_ date: Date) {
+    let seconds = date.timeIntervalSinceReferenceDate
+    guard !Self.hasText(seconds) else {
+      self.date = date
+      return
+    }
+    let limit = Self.textLimit.nextDown
+    self.date = Date(
+      timeIntervalSinceReferenceDate: seconds.isNaN ? 0 : max(-limit, min(limit, seconds)))
+  }
 
   /// - Parameter milliseconds: Since 1970.
   public init(milliseconds: UInt64) {
@@ -18,9 +28,9 @@ public struct WireDate: Sendable, Hashable, Codable, Comparable {
     self.init(Date(timeIntervalSinceReferenceDate: since2001 / 1000))
   }
 
-  /// Milliseconds since 1970; 0 for earlier dates.
+  /// Milliseconds since 1970; 0 for earlier dates, and the last that a double holds exactly for later ones.
   public var milliseconds: UInt64 {
-    UInt64(max(0, (date.timeIntervalSince1970 * 1000).rounded()))
+    UInt64(min(max(0, (date.timeIntervalSince1970 * 1000).rounded()), 0x1p53))
   }
 
   /// This moment, to the millisecond.
@@ -28,10 +38,15 @@ public struct WireDate: Sendable, Hashable, Codable, Comparable {
 
   public static func < (left: WireDate, right: WireDate) -> Bool { left.date < right.date }
 
-  /// The text form; nil for a date that is not finite or millions of years away.
+  /// Seconds from 2001 within which dates have a text: their years have at most eleven digits.
+  private static let textLimit = 3e18
+
+  private static func hasText(_ seconds: Double) -> Bool { seconds.magnitude < textLimit }
+
+  /// The text form; nil for a date that is not finite or 95 thousand million years away.
   public static func text(_ date: Date) -> String? {
     let seconds = date.timeIntervalSinceReferenceDate
-    guard seconds.isFinite, seconds.magnitude < 1e14 else { return nil }
+    guard hasText(seconds) else { return nil }
     var whole = seconds.rounded(.down)
     var nanoseconds = Int64(((seconds - whole) * 1e9).rounded())
     if nanoseconds == 1_000_000_000 {
@@ -39,7 +54,7 @@ public struct WireDate: Sendable, Hashable, Codable, Comparable {
       nanoseconds = 0
     }
     let total = Int64(whole) + secondsFrom1970To2001
-    let day = Int64((Double(total) / 86400).rounded(.down))
+    let day = (total >= 0 ? total : total - 86399) / 86400
     let inDay = total - day * 86400
     let (year, month, monthDay) = civil(fromDay: day)
     let fraction = shortestFraction(nanoseconds, of: seconds, whole: whole)
@@ -71,7 +86,7 @@ public struct WireDate: Sendable, Hashable, Codable, Comparable {
       throw DecodingError.dataCorruptedError(
         in: container, debugDescription: "a date like 2026-03-14T15:09:26.535Z is wanted")
     }
-    self.date = date
+    self.init(date)
   }
 
   public func encode(to encoder: any Encoder) throws {

@@ -209,6 +209,10 @@ extension ControlError {
         ControlError(error, store: store)
         ?? .storeUnavailable(
           name: store, code: error.storeTrouble.rawValue, reason: error.message)
+    case let error as ReadOnlyStoreError:
+      self = .storeUnavailable(
+        name: store, code: SyncError.Code.storeUnavailable.rawValue,
+        reason: "\(error.message); \(error.hint)")
     default: return nil
     }
   }

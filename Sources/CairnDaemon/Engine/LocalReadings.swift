@@ -66,7 +66,7 @@ final class LocalReadings: Sendable {
   func current(of files: Files, _ read: () throws -> Content) rethrows -> Content {
     let files = files.content
     if let content = kept.withLock({ $0?.files == files ? $0?.content : nil }) { return content }
-    let now = Int64(Date().timeIntervalSince1970 * 1e9)
+    let now = Duration.seconds(Date().timeIntervalSince1970)
     let content = try read()
     let isSettled = files.allSatisfy { $0.map { Self.isSettled($0.modified, now) } ?? true }
     kept.withLock { $0 = isSettled ? Kept(files: files, content: content) : nil }
@@ -75,7 +75,7 @@ final class LocalReadings: Sendable {
 
   /// Whether a change from now on gets another time; file systems that keep whole seconds only are given
   /// longer.
-  private static func isSettled(_ modified: Int64, _ now: Int64) -> Bool {
-    now - modified > (modified % 1_000_000_000 == 0 ? 3_000_000_000 : 50_000_000)
+  private static func isSettled(_ modified: Duration, _ now: Duration) -> Bool {
+    now - modified > (modified.components.attoseconds == 0 ? .seconds(3) : .milliseconds(50))
   }
 }

@@ -103,29 +103,29 @@ public struct ModelComparison: Sendable, Hashable, Encodable {
     needsValues = difference.entities.flatMap { change in
       change.isAdded
         ? []
-        : change.properties.filter {
-          $0.lacksDefault && Self.isDeclared($0.destination, change.destination)
-        }
-        .map { "\(change.destination.name ?? "?").\($0.destination.name)" }
+        : change.demands.filter { Self.isDeclared($0.path, change.destination) }
+          .map { "\(change.destination.name ?? "?").\($0.path)" }
     }
   }
 
   /// Those properties only once that are named at an entity and at what inherits them from it.
   private static func declared(_ names: [String], in model: ManagedObjectModel) -> [String] {
     let all = Set(names)
-    let inherited = model.entities.flatMap { entity in
-      entity.properties.compactMap { property -> String? in
-        var above = entity.superentity
-        while let parent = above {
-          if all.contains("\(parent.name ?? "").\(property.name)") {
-            return "\(entity.name ?? "").\(property.name)"
-          }
-          above = parent.superentity
-        }
-        return nil
+    return names.filter { name in
+      let parts = name.split(separator: ".", maxSplits: 1)
+      guard parts.count == 2 else { return true }
+      var above = model.entitiesByName[String(parts[0])]?.superentity
+      while let parent = above {
+        if all.contains("\(parent.name ?? "").\(parts[1])") { return false }
+        above = parent.superentity
       }
+      return true
     }
-    return all.subtracting(inherited).sorted()
+  }
+
+  /// Of an element of a composite attribute, by its path, whether the attribute is.
+  private static func isDeclared(_ path: String, _ entity: EntityDescription) -> Bool {
+    entity.declaredProperties.contains { path == $0.name || path.hasPrefix("\($0.name).") }
   }
 
   private static func isDeclared(

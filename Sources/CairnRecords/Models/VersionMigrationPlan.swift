@@ -82,7 +82,9 @@ public struct VersionMigrationPlan: Sendable, Hashable, Encodable {
         let loss = MigrationLoss(difference)
         return (
           Self.touched(comparison, rows),
-          try loss.names.compactMap { try counting.drop($0, in: old.model, rows) },
+          try loss.names.compactMap { try counting.drop($0, in: old.model, rows) }
+            + loss.orders.compactMap { try counting.drop($0, in: old.model, rows) }
+            .map { Drop(place: "the order of \($0.place)", values: $0.values) },
           try comparison.refusals.map { Obstacle(place: $0.place, reason: $0.reason) }
             + counting.missingValues(difference) + counting.duplicates(difference)
         )
@@ -180,7 +182,9 @@ struct RowCounting {
     guard parts.count == 2 else {
       return VersionMigrationPlan.Drop(place: name, values: rows[parts[0]] ?? 0)
     }
-    guard let property = entity.propertiesByName[parts[1]] else { return nil }
+    // A path is that of an element of a composite attribute.
+    let property = entity.propertiesByName[parts[1]]
+    guard property != nil || parts[1].contains(".") else { return nil }
     let isToMany = (property as? RelationshipDescription)?.isToMany ?? false
     let condition = ObjectPredicate(
       format: isToMany ? "%K.@count > 0" : "%K != NIL", argumentArray: [parts[1]])
@@ -190,18 +194,27 @@ struct RowCounting {
   /// Rows that would have no value where the new version wants one.
   func missingValues(_ difference: ModelDifference) throws -> [VersionMigrationPlan.Obstacle] {
     try difference.entities.flatMap { change in
-      try change.properties.filter(\.lacksDefault).compactMap { property in
+      try change.demands.compactMap { demand in
         guard let source = change.source, !source.isAbstract, let entity = source.name else {
           return nil
         }
-        let condition = property.source.flatMap { old in
-          old.isTransient
-            ? nil : ObjectPredicate(format: "%K == NIL", argumentArray: [old.name])
+        var conditions = demand.origins.map {
+          ObjectPredicate(format: "%K == NIL", argumentArray: [$0])
         }
-        let rows = try count(entity, condition)
+        if let surroundings = demand.surroundings {
+          if surroundings.isEmpty { return nil }
+          conditions.append(
+            CompoundPredicate(
+              orPredicateWithSubpredicates: surroundings.map {
+                ObjectPredicate(format: "%K != NIL", argumentArray: [$0])
+              }))
+        }
+        let rows = try count(
+          entity,
+          conditions.isEmpty ? nil : CompoundPredicate(andPredicateWithSubpredicates: conditions))
         guard rows > 0 else { return nil }
         return VersionMigrationPlan.Obstacle(
-          place: "\(change.destination.name ?? "?").\(property.destination.name)",
+          place: "\(change.destination.name ?? "?").\(demand.path)",
           reason:
             "it must have a value, and \(rows) row\(rows == 1 ? " has" : "s have") none; give it "
             + "a default value in the model, or make it optional")

@@ -60,7 +60,7 @@ struct ExportPlan {
     }
   }
 
-  /// The attributes that an import takes.
+  /// The attributes that an import takes: composite ones by their leaves.
   static func attributes(of entity: EntitySummary) -> [AttributeSummary] {
     entity.attributes.filter {
       !$0.isTransient && $0.isDerived != true

@@ -17,6 +17,7 @@ struct TypedValues {
   func value(_ text: String, property: String, isQuoted: Bool = false) throws -> JSONValue {
     if let attribute = entity.attributes.first(where: { $0.name == property }) {
       if isQuoted, text.isEmpty, ["String", "Binary"].contains(attribute.type) { return "" }
+      if attribute.type == "Composite" { throw unknown(property) }
       return try value(text, attribute)
     }
     if let relationship = entity.relationships.first(where: { $0.name == property }) {
@@ -37,7 +38,11 @@ struct TypedValues {
   }
 
   private func unknown(_ property: String) -> ControlError {
-    let known = entity.attributes.map(\.name) + entity.relationships.map(\.name)
+    let attributes = entity.attributes.map(\.name)
+    if let error = ControlError.composite(property, of: entity.name, leaves: attributes) {
+      return error
+    }
+    let known = attributes + entity.relationships.map(\.name)
     return .unknownProperty(
       entity: entity.name, property: property, nearest: NearestName.find(property, among: known))
   }

@@ -205,6 +205,45 @@ import Testing
     #expect(await target.stop() == 0)
   }
 
+  /// People with an address each, which has a place in it.
+  private static let people = """
+    <entity name="Person">
+      <attribute name="name" optional="YES" attributeType="String"/>
+      <attribute name="addr" optional="YES" attributeType="Composite" composite="Address"/>
+      <uniquenessConstraints>
+        <uniquenessConstraint><constraint value="name"/></uniquenessConstraint>
+      </uniquenessConstraints>
+    </entity>
+    <composite name="Address">
+      <attribute name="city" optional="YES" attributeType="String"/>
+      <attribute name="geo" optional="YES" attributeType="Composite" composite="Place"/>
+    </composite>
+    <composite name="Place">
+      <attribute name="lat" optional="YES" attributeType="Double" usesScalarValueType="NO"/>
+    </composite>
+    """
+
+  @Test(arguments: ["jsonl", "csv"])
+  func elementsOfCompositeAttributesTravelByTheirPaths(format: String) async throws {
+    let (source, target) = try await daemons(model: Self.people)
+    _ = try await succeed(
+      source, "insert", "Person", "name=Ada", "addr.city=Ulm", "addr.geo.lat=48.4")
+    let exported = try await succeed(source, "export", "--entity", "Person", "--format", format)
+      .output
+    #expect(exported.contains("addr.city") && exported.contains("48.4"), "\(exported)")
+    _ = try await succeed(
+      target, "import", "-", "--entity", "Person", "--format", format, input: exported)
+    let whole = try await succeed(source, "export").output
+    #expect(try await succeed(target, "export").output == whole)
+    let refused = try await source.ctl("insert", "Person", "name=Bo", "addr=Ulm")
+    #expect(refused.code != 0)
+    #expect(refused.errors.contains("give its elements: addr.city, addr.geo.lat"))
+    #expect(await source.stop() == 0)
+    let file = try await target.ctl("export", "--file", source.localPath)
+    #expect(file.output == whole, "\(file.errors)")
+    #expect(await target.stop() == 0)
+  }
+
   /// An abstract entity, a subentity without a constraint, an order, and a derived attribute.
   private static let yard = """
     <entity name="Thing" isAbstract="YES">

@@ -3,7 +3,9 @@ import CairnControl
 import CairnSync
 import CairnTesting
 import Foundation
+import GRDB
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite struct HistoryTests {
@@ -43,6 +45,47 @@ import Testing
         .init(inserts: [.init(entity: entity, values: ["name": .string(name)])], author: name)
       ).inserted[0]
     }
+  }
+
+  /// Another program may have written anything there.
+  @Test(arguments: [1e300, -1e300, 9e18])
+  func aTransactionOfAnyDateIsShown(_ seconds: Double) async throws {
+    let daemon = try await daemon()
+    _ = try await insert(daemon, "Item", "nut")
+    let queue = try DatabaseQueue(patient: daemon.localPath)
+    try await queue.write {
+      try $0.execute(sql: "UPDATE ATRANSACTION SET ZTIMESTAMP = ?", arguments: [seconds])
+    }
+    try queue.close()
+    let shown = try await daemon.ctl("history")
+    #expect(shown.code == 0 && shown.output.contains("transaction 1"), "\(shown)")
+    #expect(await daemon.stop() == 0)
+  }
+
+  /// The newest are looked for backwards from the counter, which another program may have set.
+  @Test func theNewestAreFoundFarBelowTheCounter() async throws {
+    let daemon = try await daemon()
+    for name in ["nut", "bolt"] { _ = try await insert(daemon, "Item", name) }
+    let queue = try DatabaseQueue(patient: daemon.localPath)
+    try await queue.write {
+      try $0.execute(
+        sql: "UPDATE Z_PRIMARYKEY SET Z_MAX = 1152921504606846976 WHERE Z_NAME = 'TRANSACTION'")
+    }
+    try queue.close()
+    let found = try await history(daemon).transactions
+    #expect(found.map(\.author) == ["nut", "bolt"])
+    #expect(await daemon.stop() == 0)
+  }
+
+  /// An export has a connection of its own, which finds what the open store has not read again.
+  @Test func anExportOfAStoreWhoseMetadataAreDamagedSaysWhy() async throws {
+    let daemon = try await daemon()
+    let queue = try DatabaseQueue(patient: daemon.localPath)
+    try await queue.write { try $0.execute(sql: "UPDATE Z_METADATA SET Z_PLIST = 1.5") }
+    try queue.close()
+    let exported = try await daemon.ctl("export")
+    #expect(exported.code == 1 && !exported.errors.contains("did not expect"), "\(exported)")
+    #expect(await daemon.stop() == 0)
   }
 
   @Test func eachTransactionSaysWhatWhenAndWho() async throws {
