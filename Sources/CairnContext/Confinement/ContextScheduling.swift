@@ -62,6 +62,9 @@ extension ManagedObjectContext {
   ///
   /// The call itself goes on where its caller is, so that the caller's values may be used in the
   /// block, also in the language mode of Swift 6; the block runs on the context's queue.
+  ///
+  /// A block that is written in code of the main actor belongs to it in Swift 6, and closures in the block that
+  /// the standard library calls check that: write `{ @Sendable in … }` there.
   nonisolated(nonsending) public func perform<T>(
     schedule: ScheduledTaskType = .immediate, _ block: @escaping () throws -> T
   ) async rethrows -> T {
