@@ -72,7 +72,7 @@ struct ExternalDataFiles: Sendable {
       throw CoreDataError(
         .persistentStoreOperation,
         "A large value could not be read from \(file.path). Check the folder's permissions and the "
-          + "disk.",
+          + "disk, and that no link stands in the place of the file or its folder.",
         userInfo: [NSFilePathErrorKey: file.path], underlyingError: error)
     }
   }
