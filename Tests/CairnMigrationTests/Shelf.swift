@@ -38,6 +38,21 @@ enum Shelf {
     other.properties.append(back)
   }
 
+  /// Migrates a store object by object, by the inferred mapping.
+  ///
+  /// - Returns: The new store, beside the old one.
+  static func migrateObjects(
+    at url: URL, _ type: String, from source: ManagedObjectModel, to model: ManagedObjectModel
+  ) throws -> URL {
+    let manager = MigrationManager(sourceModel: source, destinationModel: model)
+    manager.usesStoreSpecificMigrationManager = false
+    let made = url.deletingLastPathComponent().appendingPathComponent("new")
+    try manager.migrateStore(
+      from: url, sourceType: type, options: nil, with: nil, toDestinationURL: made,
+      destinationType: type, destinationOptions: nil)
+    return made
+  }
+
   static func entity(_ name: String, _ properties: [PropertyDescription]) -> EntityDescription {
     let entity = EntityDescription()
     entity.name = name

@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test("A link in the place of a file is refused, whoever made it, and so is what is no file")
+  @Test("A link in the place of a file is refused, and so is what is no file")
   func linkedFiles() throws {
     let temporary = try TemporaryFolder()
     let (folder, secret) = (

@@ -47,7 +47,8 @@ package final class PostgreSQLServer: Sendable {
       atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
     let settings = [
       "unix_socket_directories = '\(folder)'", "listen_addresses = '127.0.0.1'", "port = \(port)",
-      "max_connections = 120", "shared_buffers = 32MB", "logging_collector = off",
+      "max_connections = 120", "max_prepared_transactions = 4", "shared_buffers = 32MB",
+      "logging_collector = off",
       // No test asks what survives a power cut.
       "fsync = off", "full_page_writes = off", "autovacuum = off",
       // A session that turns this on waits at its commit for a standby that never comes.

@@ -178,16 +178,14 @@ struct ArchiveGate {
     }
     if Self.inherits(type, from: NSURL.self) {
       return isAddress(field("NS.relative"))
-        && (field("NS.base") == nil || refers(field("NS.base"), to: NSURL.self, orNull: true))
+        && (field("NS.base") == nil || isBase(field("NS.base")))
     }
     return true
   }
 
   /// Whether a text is the address of something; Foundation traps where a program looks at another.
   private func isAddress(_ field: BinaryPropertyList.Object?) -> Bool {
-    guard case .uid(let uid)? = field, archive.slots.indices.contains(uid),
-      case .string(let text) = archive.list.objects[archive.slots[uid]]
-    else { return false }
+    guard case .string(let text)? = object(referredToBy: field) else { return false }
     return URL(string: text) != nil
   }
 
@@ -196,34 +194,30 @@ struct ArchiveGate {
   private func holdsNull(_ list: BinaryPropertyList.Object?) -> Bool {
     guard case .array(let members)? = list else { return false }
     return members.contains {
-      guard case .uid(let uid) = archive.list.objects[$0], archive.slots.indices.contains(uid),
-        case .string("$null") = archive.list.objects[archive.slots[uid]]
-      else { return false }
-      return true
+      if case .string("$null")? = object(referredToBy: archive.list.objects[$0]) { return true }
+      return false
     }
   }
 
-  /// Whether a field refers to a text, or to an object of a class.
-  private func refers(
-    _ field: BinaryPropertyList.Object?, to type: AnyClass, orNull: Bool = false
-  ) -> Bool {
-    guard case .uid(let uid)? = field, archive.slots.indices.contains(uid) else { return false }
-    let object = archive.list.objects[archive.slots[uid]]
-    switch object {
-    case .string(let text): return orNull ? uid == 0 && text == "$null" : type == NSString.self
-    case .dictionary:
-      let fields = KeyedArchive.fields(of: object, in: archive.list)
-      guard let index = fields["$class"], case .uid(let typeID) = archive.list.objects[index],
-        archive.slots.indices.contains(typeID)
-      else { return false }
-      let description = KeyedArchive.fields(
-        of: archive.list.objects[archive.slots[typeID]], in: archive.list)
-      guard let nameIndex = description["$classname"],
-        case .string(let name) = archive.list.objects[nameIndex],
-        let found = NamedClass.type(named: name)
-      else { return false }
-      return Self.inherits(found, from: type)
-    case .null, .bool, .integer, .real, .date, .data, .uid, .array: return false
+  private func object(referredToBy field: BinaryPropertyList.Object?) -> BinaryPropertyList.Object?
+  {
+    guard case .uid(let uid)? = field, archive.slots.indices.contains(uid) else { return nil }
+    return archive.list.objects[archive.slots[uid]]
+  }
+
+  /// Whether a field refers to nothing, or to an object of the class of addresses.
+  private func isBase(_ field: BinaryPropertyList.Object?) -> Bool {
+    switch object(referredToBy: field) {
+    case .string("$null"): return true
+    case .dictionary?:
+      let fields = object(referredToBy: field).map { KeyedArchive.fields(of: $0, in: archive.list) }
+      let type = object(referredToBy: fields?["$class"].map { archive.list.objects[$0] })
+      let names = type.map { KeyedArchive.fields(of: $0, in: archive.list) }
+      guard case .string(let name)? = names?["$classname"].map({ archive.list.objects[$0] }) else {
+        return false
+      }
+      return NamedClass.type(named: name).map { Self.inherits($0, from: NSURL.self) } ?? false
+    case .null, .bool, .integer, .real, .date, .data, .string, .uid, .array, nil: return false
     }
   }
 }

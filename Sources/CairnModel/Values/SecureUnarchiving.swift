@@ -7,20 +7,22 @@ enum SecureUnarchiving {
   static func root(of data: Data, allowing allowed: [AnyClass]) -> Any? {
     guard let admitted = ArchiveGate.admitted(data, allowing: allowed) else { return nil }
     guard admitted.mayFailInDictionary else {
-      return decode([], in: data, allowing: allowed)
+      return decode(in: data, allowing: allowed)
     }
-    guard let (archive, keys) = topping(data, with: admitted.objects) else { return nil }
-    return decode(keys, in: archive, allowing: allowed)
+    guard let (archive, keys) = exposing(admitted.objects, of: data) else { return nil }
+    return decode(first: keys, in: archive, allowing: allowed)
   }
 
-  private static func decode(_ first: [String], in data: Data, allowing allowed: [AnyClass]) -> Any?
-  {
+  /// - Parameter keys: Of objects beside the root, which are decoded before it.
+  private static func decode(
+    first keys: [String] = [], in data: Data, allowing allowed: [AnyClass]
+  ) -> Any? {
     guard let unarchiver = try? NSKeyedUnarchiver(forReadingFrom: data) else { return nil }
     unarchiver.requiresSecureCoding = true
     unarchiver.decodingFailurePolicy = .setErrorAndReturn
     unarchiver.setClass(DecimalNumber.self, forClassName: "NSDecimalNumber")
     defer { unarchiver.finishDecoding() }
-    for key in first {
+    for key in keys {
       _ = unarchiver.decodeObject(of: allowed, forKey: key)
       if unarchiver.error != nil { return nil }
     }
@@ -33,7 +35,7 @@ enum SecureUnarchiving {
   /// Foundation's dictionaries on Linux read past the end of memory when something in them fails to decode,
   /// such as an object of the program's whose `init(coder:)` refuses what it finds. What was decoded by
   /// itself before, a dictionary only takes from the unarchiver.
-  private static func topping(_ data: Data, with objects: [Int]) -> (Data, [String])? {
+  private static func exposing(_ objects: [Int], of data: Data) -> (Data, [String])? {
     guard
       var list = try? PropertyListSerialization.propertyList(from: data, format: nil)
         as? [String: Any],

@@ -115,8 +115,8 @@ struct SQLCapture {
           UPDATE \(transactions) SET committed = clock_timestamp(), seconds = \(now),
             number = \(PostgreSQLHistoryTables.nextNumber(in: schema.name))
             WHERE key = NEW.key AND number IS NULL;
-          -- Whether one listens or not: a transaction that notifies cannot be prepared (PREPARE TRANSACTION),
-          -- which would keep the lock above from all writers.
+          -- Also where no session listens: PostgreSQL prepares no transaction that notifies (PREPARE TRANSACTION),
+          -- and a prepared one would keep the lock above from all writers.
           PERFORM pg_notify(\(SQLText.literal(CommitListening.channel(of: schema.name))), '');
           RETURN NULL;
         END

@@ -2,10 +2,10 @@ import CairnSQL
 import CairnStore
 import Foundation
 
-/// Waits for those who read and write a store that is to be migrated, and holds up others only for moments meanwhile.
+/// Waits for the sessions that read and write a store that is to be migrated, and holds up others for moments only.
 ///
-/// Whoever comes behind a session that waits for a lock waits along. So each attempt is a short one, after which the migration
-/// lets go of all that it has.
+/// PostgreSQL has a session that asks for a lock wait behind all that asked before it, this one among them. So each attempt
+/// is a short one, after which the migration lets go of all that it has.
 struct MigrationPatience {
   let schema: SchemaName
   let connection: PostgreSQLConnection
@@ -19,7 +19,7 @@ struct MigrationPatience {
 
   /// Runs attempts until one has its locks, or the store's time is over.
   ///
-  /// - Throws: 134090 with the names of those who had the locks at the end.
+  /// - Throws: 134090 with the names of the sessions that had the locks at the end.
   func run(_ attempt: () throws -> Void) throws {
     let end = ContinuousClock.now + connection.settings.lockTimeout
     while true {
@@ -32,7 +32,7 @@ struct MigrationPatience {
         }
         throw CoreDataError(
           .persistentStoreTimeout,
-          "Cannot migrate the schema \(schema) of \(connection.place): others kept it for longer than the timeout, "
+          "Cannot migrate the schema \(schema) of \(connection.place): other sessions kept it for longer than the timeout, "
             + "\(holders()). The store is as it was; have them end, and try again.",
           userInfo: [PostgreSQLFailure.sqlStateKey: SQLState.lockTimeout.code])
       }
@@ -72,7 +72,7 @@ struct MigrationPatience {
     }
   }
 
-  /// Who has locks of the store.
+  /// The sessions that have locks of the store, and prepared transactions.
   private func holders() -> String {
     var parameters = ParameterList()
     parameters.append(schema.text)
@@ -88,6 +88,6 @@ struct MigrationPatience {
         + "AND (l.classid::bigint << 32) | l.objid::bigint = pg_catalog.hashtextextended($2, 0)) ORDER BY 1",
       parameters, isKept: false)
     let names = rows.map { rows in (0..<rows.count).compactMap { rows.text($0, 0) } } ?? []
-    return names.isEmpty ? "who have ended meanwhile" : names.joined(separator: ", ")
+    return names.isEmpty ? "which have ended meanwhile" : names.joined(separator: ", ")
   }
 }

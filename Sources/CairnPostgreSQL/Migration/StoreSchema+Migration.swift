@@ -22,7 +22,7 @@ extension StoreSchema {
           to: destination, isOf: isOf, from: source, difference, isInTransaction: isInTransaction,
           reconnect: reconnect)
       }
-      // Who holds up others has a transaction, which stays.
+      // A hold of all writers lasts as long as its transaction, which no attempt may end.
       if isInTransaction { return try attempt() }
       try MigrationPatience(schema: name, connection: connection).run(attempt)
     }

@@ -20,8 +20,8 @@ struct CredibleTime: Hashable, Sendable {
 
   /// Whether a write may come in over what the store has in its place already.
   ///
-  /// Who replaces a value from the future writes just after it, whatever the time is (``Stamp/after(_:)``): a store that
-  /// took in the one believes the other as well. A millisecond more is for counters that overflow.
+  /// A store that replaces a value from the future stamps its own just after it, at any time (``Stamp/after(_:)``): a
+  /// store that took in the one believes the other as well. A millisecond more is for counters that overflow.
   func covers(_ stamp: Stamp, over known: ClockReading?) -> Bool {
     if covers(stamp) { return true }
     let time = stamp.clock.milliseconds

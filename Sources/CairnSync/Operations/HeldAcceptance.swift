@@ -68,8 +68,8 @@ extension SyncEngine {
   /// Believes what waits because it was written in the future by this machine's clock.
   ///
   /// What is accepted is believed in the local store and in all replicas that are open, so that it is
-  /// not held again on its way; so is what replaces it later, whoever writes that. Other writes of the same stores
-  /// wait again if they are as far ahead. See ``quarantine(reason:in:after:limit:)`` for what waits, who wrote it and
+  /// not held again on its way. Neither is a write that replaces it later, in any store. Other writes of the stores
+  /// that were ahead wait again if they are as far ahead. See ``quarantine(reason:in:after:limit:)`` for what waits, who wrote it and
   /// how far ahead.
   ///
   /// - Parameter names: Where to look for it, replicas or `local`; nil means everywhere.

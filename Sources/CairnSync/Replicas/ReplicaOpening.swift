@@ -19,8 +19,10 @@ struct ReplicaOpening: Sendable {
   /// group's in a coordinator with that version.
   ///
   /// Such a store is left at its version: others use it. An older one that has no more than the group's is
-  /// brought to that, so that its rules hold; where its rows do not allow that, it is left as well. When the task is cancelled, it waits for a
-  /// file that hangs no longer; a store that is opened afterwards is closed again.
+  /// brought to that, so that its rules hold; where its rows do not allow that, it is left as well.
+  ///
+  /// When the task is cancelled, the call waits no longer for a file that hangs; it closes a store that the
+  /// coordinator opens afterwards.
   ///
   /// - Throws: ``SyncError``, with who has to do something.
   func open() async throws -> (store: PersistentStore, coordinator: PersistentStoreCoordinator) {
@@ -29,8 +31,9 @@ struct ReplicaOpening: Sendable {
     if other.isOlder, configuration.migrates {
       do {
         return try await open(in: coordinator)
-      } catch  where !Task.isCancelled {
+      } catch {
         // What else is wrong with the store is wrong at its own version, too.
+        if Task.isCancelled { throw error }
       }
     }
     return try await open(in: coordinator.sibling(for: other.model))

@@ -83,7 +83,7 @@ import Testing
     }
     let given: [String: Any] = ["unit": "cm", "origin": ["x": 1.5]]
     try stack.use { context in
-      try context.execute(BatchInsertRequest(entityName: "Piece", objects: [["size": given]]))
+      _ = try context.execute(BatchInsertRequest(entityName: "Piece", objects: [["size": given]]))
     }
     try expect(size(), is: ["nil", "cm", "1.5"])
     for (value, expected) in [

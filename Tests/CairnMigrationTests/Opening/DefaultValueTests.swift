@@ -50,13 +50,7 @@ import Testing
       options[StoreOptionKey.migrationSourceModels] = [first, second]
     }
     if way == "with objects" {
-      let manager = MigrationManager(sourceModel: first, destinationModel: second)
-      manager.usesStoreSpecificMigrationManager = false
-      let made = folder.fileURL("new")
-      try manager.migrateStore(
-        from: url, sourceType: type, options: nil, with: nil, toDestinationURL: made,
-        destinationType: type, destinationOptions: nil)
-      url = made
+      url = try Shelf.migrateObjects(at: url, type, from: first, to: second)
     }
     return try Shelf.with(second, type, url, options) { context throws in
       try Shelf.lines(context, "Item") {

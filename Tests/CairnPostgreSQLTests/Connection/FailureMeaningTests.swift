@@ -26,6 +26,8 @@ import Testing
     (.serializationFailure, .persistentStoreTimeout, "Try again"),
     (.deadlock, .persistentStoreTimeout, "Try again"),
     (.lockTimeout, .persistentStoreTimeout, "pg_stat_activity"),
+    (.lockTimeout, .persistentStoreTimeout, "pg_prepared_xacts"),
+    (.dependentObjects, .migration, "views, foreign keys or functions"),
     (.cancelled, .persistentStoreTimeout, "longer than the time"),
     (.uniqueViolation, .managedObjectConstraintMerge, "Two rows"),
     (.checkViolation, .managedObjectValidation, "rule of its own"),

@@ -56,6 +56,14 @@ import Testing
     let schemas = try words.server.query(
       "SELECT count(*) FROM pg_namespace WHERE nspname = '\(words.schema)'")
     #expect(schemas == "0")
+    // Other clients get the session as the server had made it.
+    let settings = try words.server.settings(more: "host='\(folder)'")
+    let client = try PostgreSQLConnection(settings, setsUpPooled: false)
+    let rows = try client.run(
+      "SELECT current_setting('search_path'), coalesce(current_setting('cairn.records', true), ''), "
+        + "current_setting('statement_timeout')", isKept: false)
+    #expect(client.isPooled)
+    #expect((0..<3).map { rows.text(0, $0) } == ["\"$user\", public", "", "0"])
   }
 
   private func expectService(through folder: String) throws {

@@ -373,8 +373,8 @@ CREATE FUNCTION "layout"."cairn_capture_number"() RETURNS trigger LANGUAGE plpgs
   UPDATE "layout"."cairn_transaction" SET committed = clock_timestamp(), seconds = date_part(''epoch'', clock_timestamp()) - 978307200,
     number = CASE WHEN nextval(''"layout"."cairn_transaction_number"''::regclass) > (SELECT greatest(purged, (SELECT max(number) FROM "layout"."cairn_transaction"), 0) FROM "layout"."cairn_store") THEN currval(''"layout"."cairn_transaction_number"''::regclass) ELSE setval(''"layout"."cairn_transaction_number"''::regclass, (SELECT greatest(purged, (SELECT max(number) FROM "layout"."cairn_transaction"), 0) FROM "layout"."cairn_store") + 1) END
     WHERE key = NEW.key AND number IS NULL;
-  -- Whether one listens or not: a transaction that notifies cannot be prepared (PREPARE TRANSACTION),
-  -- which would keep the lock above from all writers.
+  -- Also where no session listens: PostgreSQL prepares no transaction that notifies (PREPARE TRANSACTION),
+  -- and a prepared one would keep the lock above from all writers.
   PERFORM pg_notify(''cairn layout'', '''');
   RETURN NULL;
 END';

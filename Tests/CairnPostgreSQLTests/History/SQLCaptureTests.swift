@@ -209,6 +209,19 @@ import Testing
     #expect(try store.readHistory(HistoryReadRequest()).count == 1)
   }
 
+  @Test func aTransactionThatIsRecordedIsNotPrepared() throws {
+    let store = try words.openRecording(capturing: true)
+    try words.sql("BEGIN", on: other)
+    try words.sql("INSERT INTO @shelf (place) VALUES ('a')", on: other)
+    let failure = #expect(throws: PostgreSQLFailure.self) {
+      try words.sql("PREPARE TRANSACTION 'of another program'", on: other)
+    }
+    #expect(failure?.message.contains("NOTIFY") == true, "\(failure as Any)")
+    // It has left no lock behind.
+    try words.insert("Shelf", ["place": .string("b")], in: store)
+    #expect(try words.changes(in: store, after: 0).count == 1)
+  }
+
   @Test func oneTransactionMayWriteTwoStores() throws {
     let second = try StoreWords()
     let stores = try [words, second].map { try $0.openRecording(capturing: true) }

@@ -262,6 +262,41 @@ import Testing
     #expect(shelf.rowKey == 2)
   }
 
+  @Test func aTableWithDerivedAttributesStaysWithWhatAnAdministratorAdded() throws {
+    func model(isNext: Bool) throws -> ManagedObjectModel {
+      try LibraryModel.make { entities in
+        guard let shelf = entities["Shelf"] else { return }
+        shelf.properties.append(
+          DerivedAttributeDescription("folded", .string, from: "canonical:(place)"))
+        if isNext { shelf.properties.append(LibraryModel.attribute("width", .double)) }
+      }.model
+    }
+    let old = try model(isNext: false)
+    let store = try words.open(model: old)
+    try words.insert("Shelf", ["place": .string("N\u{f6}rd")], in: store)
+    try words.sql("ALTER TABLE @shelf ADD COLUMN mine text DEFAULT 'precious'", on: other)
+    let next = try model(isNext: true)
+    try migrate(from: old, to: next)
+    let rows = try words.sql("SELECT mine, folded FROM @shelf", on: other)
+    #expect(rows.text(0, 0) == "precious" && rows.text(0, 1) == "nord")
+    let found = try words.open(model: next)
+    try words.insert("Shelf", ["width": .double(2.5)], in: found)
+  }
+
+  @Test func aMigrationThatWaitsNamesTheSessionThatKeepsIt() throws {
+    let old = try LibraryModel.make().model
+    try words.open(model: old).close()
+    try other.run("BEGIN", isKept: false)
+    try words.sql("SELECT 1 FROM @shelf", on: other)
+    let error = #expect(throws: CoreDataError.self) {
+      try migrate(from: old, to: Self.additive(), [StoreOptionKey.timeout: 1])
+    }
+    #expect(error?.code == .persistentStoreTimeout)
+    #expect(error?.message.contains("process \(other.backendProcess)") == true, "\(error as Any)")
+    try other.run("COMMIT", isKept: false)
+    try migrate(from: old, to: Self.additive())
+  }
+
   @Test func aProgramThatHasItOpenIsToldAndWritesNothing() throws {
     let old = try LibraryModel.make().model
     let store = try words.open(model: old)

@@ -87,7 +87,7 @@ struct ClockTests {
     #expect(try await other.engine.acceptHeld() == 2)
     try await other.engine.wait(timeout: .patience)
     #expect(try other.site.picture() == local.site.picture())
-    // Who overwrites it writes just after it, and is believed with it.
+    // A store that overwrites it stamps its own just after it, and is believed with it.
     for (writer, reader) in [(other, local), (local, other)] {
       try set("meanwhile", "by \(writer.site.name)", writer)
       try await writer.engine.wait(timeout: .patience)

@@ -39,6 +39,16 @@ struct ReusedNameTests {
     }
   }
 
+  private func expect(
+    _ values: [String: String], afterUpgradeOf old: Daemon, of hub: FileHub, beside new: Daemon
+  ) async throws {
+    try await old.close()
+    let upgraded = try hub.daemon("old", model: Self.model(reusing: true))
+    try await settle(upgraded, new)
+    for (name, expected) in values { #expect(try value(name, upgraded) == expected, "\(name)") }
+    for daemon in [upgraded, new] { try await daemon.close() }
+  }
+
   @Test func aNewPropertyUnderAFormerNameIsAnotherOneForTheOlderDaemon() async throws {
     let hub = try FileHub()
     let old = try hub.daemon("old")
@@ -53,12 +63,8 @@ struct ReusedNameTests {
     try await settle(old, new)
     #expect(try value("text", new) == "from old")
     #expect(try value("value", new) == "new")
-    try await old.close()
-    let upgraded = try hub.daemon("old", model: Self.model(reusing: true))
-    try await settle(upgraded, new)
-    #expect(try value("text", upgraded) == "from old")
-    #expect(try value("value", upgraded) == "new")
-    for daemon in [upgraded, new] { try await daemon.close() }
+    try await expect(
+      ["text": "from old", "value": "new"], afterUpgradeOf: old, of: hub, beside: new)
   }
 
   @Test func whatIsWrittenUnderANameThatIsFreeAgainIsThereAfterTheUpgrade() async throws {
@@ -71,11 +77,6 @@ struct ReusedNameTests {
     try set(["value": "new"], by: new)
     try await settle(new, old)
     #expect(try value("text", old) == "t")
-    try await old.close()
-    let upgraded = try hub.daemon("old", model: Self.model(reusing: true))
-    try await settle(upgraded, new)
-    #expect(try value("text", upgraded) == "t")
-    #expect(try value("value", upgraded) == "new")
-    for daemon in [upgraded, new] { try await daemon.close() }
+    try await expect(["text": "t", "value": "new"], afterUpgradeOf: old, of: hub, beside: new)
   }
 }

@@ -40,6 +40,15 @@ struct OneWayTests {
     try await other.close()
   }
 
+  /// What a program writes in the store that gives, or in the one that takes.
+  private func write(
+    giving: Bool, _ direction: SyncDirection,
+    _ work: (Fleet.Site, ManagedObjectContext) throws -> Void
+  ) async throws {
+    if giving == (direction == .pull) { return try await there(work) }
+    try daemon.site.write { try work(daemon.site, $0) }
+  }
+
   /// The refusal of a wait.
   private func refusal() async -> SyncError? {
     do {
@@ -146,13 +155,7 @@ struct OneWayTests {
 
   @Test(arguments: [SyncDirection.push, .pull])
   func deletesCountWhenNothingTellsOfThemAnyMore(_ direction: SyncDirection) async throws {
-    func write(
-      _ isGiving: Bool, _ work: (Fleet.Site, ManagedObjectContext) throws -> Void
-    ) async throws {
-      if isGiving == (direction == .pull) { return try await there(work) }
-      try daemon.site.write { try work(daemon.site, $0) }
-    }
-    try await write(true) { site, context in
+    try await write(giving: true, direction) { site, context in
       let tag = try site.insert("Tag", ["name": "t"], in: context)
       for key in ["gone", "untagged", "same"] {
         let item = try site.insert("Item", ["key": key], in: context)
@@ -161,7 +164,7 @@ struct OneWayTests {
     }
     try link(direction)
     try await expectLeftOut(0, "")
-    try await write(false) { site, context in
+    try await write(giving: false, direction) { site, context in
       if let item = try site.find("Item", "gone", in: context) { context.delete(item) }
       try site.find("Item", "untagged", in: context)?.setValue(Set<ManagedObject>(), forKey: "tags")
     }
@@ -173,7 +176,7 @@ struct OneWayTests {
     try await relink(direction)
     try await expectLeftOut(2, "2 records stay")
     // Until it is gone there, too.
-    try await write(true) { site, context in
+    try await write(giving: true, direction) { site, context in
       if let item = try site.find("Item", "gone", in: context) { context.delete(item) }
     }
     try await expectLeftOut(1, "1 record stays")
@@ -259,19 +262,13 @@ struct OneWayTests {
   func aReferenceToWhatWasUnitedWithARecordThatStaysIsNoDifference(
     _ direction: SyncDirection
   ) async throws {
-    func write(
-      _ isGiving: Bool, _ work: (Fleet.Site, ManagedObjectContext) throws -> Void
-    ) async throws {
-      if isGiving == (direction == .pull) { return try await there(work) }
-      try daemon.site.write { try work(daemon.site, $0) }
-    }
     // The earlier record is the one that stands for both.
-    try await write(false) { site, context in
+    try await write(giving: false, direction) { site, context in
       _ = try site.insert("Tag", ["name": "t"], in: context)
     }
     let now = daemon.site.access.environment.now()
-    while daemon.site.access.environment.now() <= now + 1 {}
-    try await write(true) { site, context in
+    #expect(await eventually { daemon.site.access.environment.now() > now + 1 })
+    try await write(giving: true, direction) { site, context in
       let tag = try site.insert("Tag", ["name": "t"], in: context)
       _ = try site.insert("Item", ["key": "k", "label": tag], in: context)
     }

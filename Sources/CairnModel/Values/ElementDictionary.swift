@@ -1,9 +1,7 @@
-import CairnModel
-
 /// Composite attributes as programs see them: dictionaries of their elements.
-enum ElementDictionary {
+package enum ElementDictionary {
   /// Sets what a path of elements leads to, making the dictionaries on the way.
-  static func put(
+  package static func put(
     _ value: Any?, at path: ArraySlice<Substring>, in dictionary: inout [String: Any]
   ) {
     guard let first = path.first.map(String.init) else { return }
