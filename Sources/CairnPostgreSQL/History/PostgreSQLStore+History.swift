@@ -6,13 +6,13 @@ import Foundation
 
 extension PostgreSQLStore: HistoryKeeping {
   package func lastTransactionNumber() throws -> Int64 {
-    try work("read the history of") { state, connection in
+    try read("read the history of") { state, connection in
       try PostgreSQLHistoryReading(content: state.content, connection: connection).ends().last
     }
   }
 
   package func lastPurgedTransactionNumber() throws -> Int64 {
-    try work("read the history of") { state, connection in
+    try read("read the history of") { state, connection in
       try PostgreSQLHistoryReading(content: state.content, connection: connection).ends().purged
     }
   }

@@ -39,16 +39,13 @@ extension PostgreSQLStore: InPlaceMigrating {
     }
   }
 
-  /// Calls with a connection whose statements may take the time that copying and indexing take: the one that holds
-  /// other writers up, where the caller has it.
+  /// Calls with the connection that holds other writers up, where the caller has it; else with one whose statements may take
+  /// the time that copying and indexing take.
   private static func onConnection(
     to place: StorePlace, _ body: (PostgreSQLConnection, _ isInTransaction: Bool) throws -> Void
   ) throws {
     if let hold = WriteHold.current, hold.isHolding(place) {
-      return try hold.finish { connection in
-        try connection.run("SET LOCAL statement_timeout = 0", isKept: false)
-        try body(connection, true)
-      }
+      return try hold.finish { try body($0, true) }
     }
     var settings = place.settings
     settings.statementTimeout = nil

@@ -6,7 +6,8 @@ import Foundation
 /// Brings the tables of a store to another version of its model, inside the caller's transaction.
 ///
 /// Which rows, values and links go where is decided by ``SQLMigrationPlan``, as for SQLite stores. A table that holds no more
-/// and no less than before stays, or gets columns more; the others are made anew beside the old ones, and filled.
+/// and no less than before stays, or gets columns more; the others are made anew beside the old ones, filled, and granted to
+/// the same roles.
 struct SchemaMigration {
   let plan: SQLMigrationPlan
   let old: PostgreSQLSchema
@@ -48,6 +49,7 @@ struct SchemaMigration {
     try moveAway(moved)
     try change()
     try fill(moved)
+    try run([RightsKeeping(plan: plan, moved: moved, new: new).statement].compactMap { $0 })
     try run(moved.map { "DROP TABLE \(place(Self.away($0)))" })
     try continueKeys(keys)
     try run(
@@ -70,23 +72,31 @@ struct SchemaMigration {
     for change in plan.difference.entities {
       guard let former = change.source else { continue }
       let entity = plan.source.entity(former)
-      for property in change.properties where property.lacksDefault {
-        let column = property.source.flatMap { former.layout.slotByName[$0.name] }
-          .flatMap { entity.slots[$0].column }
+      func columns(_ paths: [String]) -> [String] {
+        paths.compactMap { former.layout.slotByName[$0] }.compactMap { entity.slots[$0].column }
           .map { old.column($0, ofTable: entity.table) }
-        let condition = column.map { "AND \($0) IS NULL " } ?? ""
+      }
+      for demand in change.demands {
+        var conditions =
+          ["\(Self.entity) = \(entity.number)"]
+          + columns(demand.origins).map { "\($0) IS NULL" }
+        if let surroundings = demand.surroundings.map(columns) {
+          if surroundings.isEmpty { continue }
+          let present = surroundings.map { "\($0) IS NOT NULL" }
+          conditions.append("(\(present.joined(separator: " OR ")))")
+        }
         let rows = try connection.run(
-          "SELECT 1 FROM \(old.place(ofTable: entity.table)) WHERE \(Self.entity) = \(entity.number) "
-            + condition + "LIMIT 1", isKept: false)
+          "SELECT 1 FROM \(old.place(ofTable: entity.table)) WHERE "
+            + conditions.joined(separator: " AND ") + " LIMIT 1", isKept: false)
         if rows.count == 0 { continue }
         throw CoreDataError(
           .migration,
           "Objects of \(change.destination.name ?? "") in the schema \(schema) have no value for the mandatory "
-            + "attribute \(property.destination.name). Give it a default value in the model, or make it optional.",
+            + "attribute \(demand.path). Give it a default value in the model, or make it optional.",
           userInfo: [
             "reason": "Cannot migrate store in-place: Validation error missing attribute values on "
               + "mandatory destination attribute",
-            "entity": change.destination.name ?? "", "attribute": property.destination.name,
+            "entity": change.destination.name ?? "", "attribute": demand.path,
           ])
       }
     }
@@ -127,7 +137,8 @@ struct SchemaMigration {
 
   // MARK: Tables
 
-  private static func away(_ table: PostgreSQLTable) -> String {
+  /// What a table of the old version is called until its rows are copied.
+  static func away(_ table: PostgreSQLTable) -> String {
     var allocator = NameAllocator()
     return allocator.unique("cairn_old_\(table.name)")
   }
@@ -158,9 +169,7 @@ struct SchemaMigration {
         statements.append("ALTER TABLE \(self.place(former.name)) RENAME TO \(name(table.name))")
       }
       for column in table.columns {
-        let known = former.columns.first {
-          column.sqlName == nil ? $0.origin == column.origin : $0.sqlName == column.sqlName
-        }
+        let known = self.former(of: column, of: table, in: former)
         if let known, known.name != column.name {
           statements.append(
             "ALTER TABLE \(place) RENAME COLUMN \(name(known.name)) TO \(name(column.name))")
@@ -176,6 +185,19 @@ struct SchemaMigration {
       }
     }
     try run(statements)
+  }
+
+  /// The column that a table which stays has already; what makes a value exact stays with the value.
+  private func former(
+    of column: PostgreSQLColumn, of table: PostgreSQLTable, in former: PostgreSQLTable
+  ) -> PostgreSQLColumn? {
+    if let sqlName = column.sqlName { return former.column(sqlName: sqlName) }
+    let value = table.columns.first {
+      $0.sqlName != nil && table.exactColumn(of: $0)?.name == column.name
+    }
+    return value?.sqlName.flatMap { former.column(sqlName: $0) }.flatMap {
+      former.exactColumn(of: $0)
+    }
   }
 
   private mutating func fill(_ moved: [PostgreSQLTable]) throws {
@@ -210,13 +232,11 @@ struct SchemaMigration {
         let to = new.table(sqlName: next.table)
       else { return [] }
       return next.slots.indices.compactMap { index -> Statement? in
-        let parts = next.layout.slots[index].name.split(separator: ".", maxSplits: 1).map(
-          String.init)
         guard let column = next.slots[index].column.flatMap({ to.column(sqlName: $0) }),
           let exact = to.exactColumn(of: column),
-          let property = change.source(ofProperty: parts[0]),
-          let slot = former.layout.slotByName[
-            parts.count == 2 ? "\(property.name).\(parts[1])" : property.name],
+          let slot = change.sourcePath(of: next.layout.slots[index].name).flatMap({
+            former.layout.slotByName[$0]
+          }),
           let formerColumn = former.slots[slot].column.flatMap({ from.column(sqlName: $0) }),
           let formerExact = from.exactColumn(of: formerColumn)
         else { return nil }

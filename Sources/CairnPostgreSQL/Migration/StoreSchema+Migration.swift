@@ -23,7 +23,11 @@ extension StoreSchema {
           reconnect: reconnect)
       }
       // A hold of all writers lasts as long as its transaction, which no attempt may end.
-      if isInTransaction { return try attempt() }
+      if isInTransaction {
+        // Copying and indexing take their time.
+        try connection.run("SET LOCAL statement_timeout = 0", isKept: false)
+        return try attempt()
+      }
       try MigrationPatience(schema: name, connection: connection).run(attempt)
     }
   }

@@ -327,11 +327,7 @@ struct StoreSchema {
   }
 
   static func data(of metadata: [String: Any]) throws -> Data {
-    if let data = try? PropertyListSerialization.data(
-      fromPropertyList: metadata, format: .binary, options: 0)
-    {
-      return data
-    }
+    if let data = try? PropertyListReading.data(of: metadata) { return data }
     throw CoreDataError(
       .persistentStoreSave,
       "The store's metadata holds a value that is no property list value; use strings, numbers, dates, data, "

@@ -282,7 +282,7 @@ package final class PostgreSQLStore: PersistentStore, SidecarKeeping, PlaceCheck
   }
 
   package func sidecarValues(for keys: [SidecarKey]) throws -> [Data?] {
-    try work("read the bookkeeping of") { state, connection in
+    try read("read the bookkeeping of") { state, connection in
       try SidecarReading(schema: state.place.schema, connection: connection).values(for: keys)
     }
   }
@@ -290,7 +290,7 @@ package final class PostgreSQLStore: PersistentStore, SidecarKeeping, PlaceCheck
   package func sidecarEntries(
     of map: String, from lower: Data?, to upper: Data?, limit: Int, except value: Data?
   ) throws -> [(key: Data, value: Data)] {
-    try work("read the bookkeeping of") { state, connection in
+    try read("read the bookkeeping of") { state, connection in
       try SidecarReading(schema: state.place.schema, connection: connection).entries(
         of: map, from: lower, to: upper, limit: limit, except: value)
     }

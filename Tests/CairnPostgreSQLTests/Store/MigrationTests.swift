@@ -67,6 +67,10 @@ import Testing
       ("fetch", { _ = try store.fetch(StoreFetchRequest(entity: entity)) }),
       ("fault", { _ = try store.snapshots(for: [shelf.objectID]) }),
       ("history", { _ = try store.readHistory(HistoryReadRequest()) }),
+      ("newest", { _ = try store.lastTransactionNumber() }),
+      ("purged", { _ = try store.lastPurgedTransactionNumber() }),
+      ("values", { _ = try store.sidecarValues(for: [MigrationTrace.key]) }),
+      ("entries", { _ = try store.sidecarEntries(of: "test", from: nil, to: nil, limit: 1) }),
       ("purge", { _ = try store.purgeHistory(before: .max, date: nil) }),
     ]
     for (name, attempt) in attempts {
@@ -144,6 +148,82 @@ import Testing
     #expect(left.integer(0, 0) == 0)
   }
 
+  /// Shelves with a place, a composite attribute of a town and a date; the first version has the names without arguments.
+  private static func placed(
+    _ place: String = "place", town: String = "town", built: String = "built",
+    _ change: (CompositeAttributeDescription) -> Void = { _ in }
+  ) throws -> ManagedObjectModel {
+    func element(_ name: String, _ type: AttributeType, was former: String) -> AttributeDescription
+    {
+      let element = LibraryModel.attribute(name, type)
+      element.renamingIdentifier = former
+      return element
+    }
+    let group = CompositeAttributeDescription()
+    group.name = place
+    group.renamingIdentifier = "place"
+    group.preservesValueInHistoryOnDeletion = true
+    group.elements = [element(town, .string, was: "town"), element(built, .date, was: "built")]
+    change(group)
+    return try LibraryModel.model(of: [EntityDescription(name: "Shelf", properties: [group])])
+  }
+
+  /// The table stays where only the composite has another name.
+  @Test(arguments: ["built", "made"])
+  func datesInRenamedCompositesStayExact(_ built: String) throws {
+    let (old, new) = (try Self.placed(), try Self.placed("site", built: built))
+    let store = try words.open(model: old)
+    try words.insert("Shelf", ["place.built": .date(Self.born)], in: store)
+    try store.close()
+    try migrate(from: old, to: new)
+    let shelf = try #require(new.entitiesByName["Shelf"])
+    let slot = try #require(shelf.layout.slotByName["site.\(built)"])
+    guard
+      case .snapshots(let rows) = try words.open(model: new).fetch(StoreFetchRequest(entity: shelf))
+    else {
+      Issue.record("no rows")
+      return
+    }
+    #expect(rows.map { $0[slot] } == [.date(Self.born)])
+  }
+
+  @Test(arguments: ["place", "site"])
+  func deletedObjectsGoByTheNewNamesOfElements(_ place: String) throws {
+    let (old, new) = (try Self.placed(), try Self.placed(place, town: "city", built: "made"))
+    let store = try words.openRecording(model: old)
+    let row = try words.insert(
+      "Shelf", ["place.town": .string("Bonn"), "place.built": .date(Self.born)], in: store)
+    try words.save(in: store) { $0.deletions = [.init(snapshot: row)] }
+    try store.close()
+    try migrate(from: old, to: new)
+    let left = try words.changes(in: words.open(model: new)).last?.tombstone
+    #expect(left == ["\(place).city": .string("Bonn"), "\(place).made": .date(Self.born)])
+  }
+
+  @Test func aMandatoryElementNeedsAValueWhereItsCompositeHasOne() throws {
+    let (old, new) = (
+      try Self.placed(), try Self.placed { $0.elements.forEach { $0.isOptional = false } }
+    )
+    let store = try words.open(model: old)
+    try words.insert("Shelf", in: store)
+    let row = try words.insert("Shelf", ["place.town": .string("Bonn")], in: store)
+    let error = #expect(throws: CoreDataError.self) { try migrate(from: old, to: new) }
+    #expect(error?.code == .migration && error?.userInfo["attribute"] as? String == "place.built")
+    try words.save(in: store) { $0.deletions = [.init(snapshot: row)] }
+    try migrate(from: old, to: new)
+  }
+
+  @Test func aCompositeWithAnyValueCanBecomeMandatory() throws {
+    let (old, new) = (try Self.placed(), try Self.placed { $0.isOptional = false })
+    let store = try words.open(model: old)
+    try words.insert("Shelf", ["place.town": .string("Bonn")], in: store)
+    let row = try words.insert("Shelf", in: store)
+    let error = #expect(throws: CoreDataError.self) { try migrate(from: old, to: new) }
+    #expect(error?.code == .migration && error?.userInfo["attribute"] as? String == "place")
+    try words.save(in: store) { $0.deletions = [.init(snapshot: row)] }
+    try migrate(from: old, to: new)
+  }
+
   /// The rows of shelves lie in the table of a root that there was not.
   @Test func keysGoOnWhereAnEntityGetsASuperentity() throws {
     func model(hasRoot: Bool) throws -> ManagedObjectModel {
@@ -192,6 +272,21 @@ import Testing
       try words.sql("SELECT place FROM @shelf", on: watcher).text(0, 0))
     #expect(shelf == "south")
     #expect(try words.insert("Shelf", in: next).rowKey == 2)
+  }
+
+  @Test func aMigrationWhoseHoldTheServerEndedSaysSo() throws {
+    let old = try LibraryModel.make().model
+    let store = try words.open(model: old)
+    try store.holdingWrites {
+      let process = try #require(WriteHold.current?.connection.backendProcess)
+      try words.sql("SELECT pg_terminate_backend(\(process), 60000)", on: other)
+      let error = #expect(throws: CoreDataError.self) {
+        try migrate(from: old, to: Self.additive())
+      }
+      #expect(
+        error?.message.contains("migrate the schema \(words.schema)") == true, "\(error as Any)")
+    }
+    try migrate(from: old, to: Self.additive())
   }
 
   @Test func aSaveThatWaitedForAMigrationSaysThatTheStoreWasMigrated() async throws {
@@ -281,6 +376,47 @@ import Testing
     #expect(rows.text(0, 0) == "precious" && rows.text(0, 1) == "nord")
     let found = try words.open(model: next)
     try words.insert("Shelf", ["width": .double(2.5)], in: found)
+  }
+
+  @Test func aTableThatIsMadeAnewHasTheRightsOfTheOneThatItReplaces() throws {
+    let old = try LibraryModel.make().model
+    let new = try LibraryModel.make { entities in
+      for (name, next) in [("Author", "Writer"), ("Book", "Work")] {
+        entities[name]?.name = next
+        entities[name]?.renamingIdentifier = name
+      }
+      let name = entities["Author"]?.attributesByName["firstName"]
+      name?.renamingIdentifier = "firstName"
+      name?.name = "givenName"
+    }.model
+    try words.open(model: old).close()
+    let role = words.server.newName("clerk")
+    let schema = "SCHEMA \"\(words.schema)\""
+    for statement in [
+      "CREATE ROLE \(role)", "GRANT SELECT ON ALL TABLES IN \(schema) TO \(role)",
+      "GRANT USAGE ON ALL SEQUENCES IN \(schema) TO \(role)",
+      "GRANT INSERT ON @author TO \(role) WITH GRANT OPTION",
+      "GRANT UPDATE (first_name) ON @author TO \(role)", "GRANT REFERENCES ON @author TO PUBLIC",
+      // What the next tables get by themselves, and this one has not.
+      "ALTER DEFAULT PRIVILEGES IN \(schema) GRANT DELETE ON TABLES TO \(role)",
+    ] { try words.sql(statement, on: other) }
+    try migrate(from: old, to: new)
+    func has(_ kind: String, _ object: String, _ right: String, as role: String) throws -> Bool? {
+      try words.sql("SELECT has_\(kind)_privilege('\(role)', \(object), '\(right)')", on: other)
+        .flag(0, 0)
+    }
+    #expect(try has("table", "'@writer'", "INSERT WITH GRANT OPTION", as: role) == true)
+    #expect(try has("table", "'@writer'", "REFERENCES", as: "public") == true)
+    #expect(try has("table", "'@writer'", "UPDATE", as: role) == false)
+    #expect(try has("table", "'@writer'", "DELETE", as: role) == false)
+    #expect(try has("column", "'@writer', 'given_name'", "UPDATE", as: role) == true)
+    #expect(try has("column", "'@writer', 'born'", "UPDATE", as: role) == false)
+    let sequence = "pg_get_serial_sequence('@writer', 'cairn_id')"
+    #expect(try has("sequence", sequence, "USAGE", as: role) == true)
+    let hidden = try words.sql(
+      "SELECT relname::text FROM pg_class WHERE relnamespace = '\"\(words.schema)\"'::regnamespace "
+        + "AND relkind = 'r' AND NOT has_table_privilege('\(role)', oid, 'SELECT')", on: other)
+    #expect((0..<hidden.count).map { hidden.text($0, 0) } == [])
   }
 
   @Test func aMigrationThatWaitsNamesTheSessionThatKeepsIt() throws {
