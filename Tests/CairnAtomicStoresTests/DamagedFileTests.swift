@@ -28,7 +28,7 @@ import Testing
     ("<object type=\"NOBODY\" id=\"z102\"></object>", "no entity for objects of type NOBODY"),
     ("<object type=\"TAG\" id=\"z1\"/><object type=\"TAG\" id=\"z1\"/>", "z1 is there twice"),
     (
-      "<object type=\"BOOK\" id=\"z1\"><attribute name=\"pages\" type=\"int16\">99999</attribute></object>",
+      "<object type=\"BOOK\" id=\"z1\"><attribute name=\"pages\" type=\"int16\">99999999999999999999</attribute></object>",
       "no value for BOOK.pages"
     ),
     (

@@ -19,6 +19,17 @@ import Testing
     #expect(try Shelf.open(type, at: place.fileURL("store")).1.identifier == store.identifier)
   }
 
+  /// As the SQLite store has it, and because Foundation does not survive its description.
+  @Test(arguments: types) func aDateOfNoNumberIsKeptAsNothing(type: String) throws {
+    let place = try TemporaryFolder()
+    let (_, store) = try Shelf.open(type, at: place.fileURL("store"))
+    let none = Date(timeIntervalSinceReferenceDate: .nan)
+    try Shelf.insert("Book", ["printed": .date(none)], into: store)
+    let (_, again) = try Shelf.open(type, at: place.fileURL("store"))
+    let row = try #require(try Shelf.rows("Book", of: again).first)
+    #expect(try Shelf.value("printed", of: row) == .null)
+  }
+
   @Test(arguments: types) func aSaveLeavesNothingBesideTheFile(type: String) throws {
     let place = try TemporaryFolder()
     let (_, store) = try Shelf.open(type, at: place.fileURL("store"))
@@ -149,6 +160,21 @@ import Testing
     #expect(metadata[StoreMetadataKey.uuid] as? String == store.identity.identifier)
     let again = try Shelf.open(type, at: place.fileURL("store")).1
     #expect(try Shelf.rows("Tag", of: again).count == 1, "the rows are still there")
+  }
+
+  /// The store could not be opened again.
+  @Test func metadataThatCannotBeReadBackIsRefused() throws {
+    let place = try TemporaryFolder()
+    _ = try Shelf.open("Binary", at: place.fileURL("store"))
+    let before = try Data(contentsOf: place.fileURL("store"))
+    let error = Shelf.error {
+      try PersistentStoreCoordinator.setMetadata(
+        ["since": Date(timeIntervalSinceReferenceDate: .nan)],
+        forPersistentStoreOfType: "Binary", at: place.fileURL("store"), options: nil,
+        storeKinds: [BinaryStoreKind()])
+    }
+    #expect(error?.message.contains("no property-list value") == true)
+    #expect(try Data(contentsOf: place.fileURL("store")) == before)
   }
 
   @Test(arguments: types) func destroyingDeletesTheFile(type: String) throws {

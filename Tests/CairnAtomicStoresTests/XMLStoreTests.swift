@@ -108,6 +108,17 @@ import Testing
     }
   }
 
+  /// A context accepts it, so that a save may have written it.
+  @Test func aNumberWiderThanItsAttributeIsRead() throws {
+    let store = try open(
+      try Self.file(
+        """
+        <object type="BOOK" id="z108"><attribute name="pages" type="int16">40000</attribute></object>
+        """))
+    let book = try #require(try Shelf.rows("Book", of: store).first)
+    #expect(try Shelf.value("pages", of: book) == .integer(40000))
+  }
+
   @Test func aMissingInverseIsAdded() throws {
     let store = try open(
       try Self.file(

@@ -185,6 +185,17 @@ import Testing
     #expect(found.first?.contains("chmod go-w") == true)
   }
 
+  @Test func aFileThatStandsForTooMuchIsRefused() throws {
+    let bomb = (1..<12).map { level in
+      let members = Array(repeating: "*a\(level - 1)", count: 10).joined(separator: ",")
+      return "b\(level): &a\(level) [\(members)]"
+    }
+    let aliases = try problems((["b0: &a0 [x]"] + bomb).joined(separator: "\n"))
+    #expect(aliases.contains { $0.contains("more than 10000 values") }, "\(aliases)")
+    let large = try problems("model: /m.mom\n#" + String(repeating: "x", count: 1 << 20))
+    #expect(large.contains { $0.contains("larger than 1 MiB") }, "\(large)")
+  }
+
   @Test func aMissingFileIsNamed() {
     let error = #expect(throws: ConfigurationInvalid.self) {
       try ConfigurationLoader(path: "/no/such.yaml", environment: [:]).load()

@@ -122,6 +122,13 @@ import Testing
     #expect(throws: PredicateEvaluationError.self) { try holds("1 IN FETCH(1, 2, NO)") }
   }
 
+  @Test func aDateOfNoNumberIsNull() throws {
+    let none =
+      "FUNCTION(CAST('inf', 'NSDate'), 'dateByAddingTimeInterval:', CAST('-inf', 'NSNumber'))"
+    #expect(try value(none).isNull)
+    #expect(try value("CAST(\(none), 'NSString')").isNull)
+  }
+
   @Test func expressionsTellTheirParts() {
     let key = ObjectExpression(forKeyPath: "a.b")
     #expect(key.expressionType == .keyPath && key.keyPath == "a.b")

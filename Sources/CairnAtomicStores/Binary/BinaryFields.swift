@@ -168,9 +168,7 @@ enum BinaryValues {
       }
       return .float(Float(bitPattern: bits))
     case 5: return .double(Double(bitPattern: try fields.bits()))
-    case 6:
-      return .date(
-        Date(timeIntervalSinceReferenceDate: Double(bitPattern: try fields.bits())))
+    case 6: return .date(after: Double(bitPattern: try fields.bits()))
     case 7:
       let text = try fields.text()
       if text == "NaN" { return .decimal(.nan) }

@@ -150,8 +150,7 @@ struct BinaryStoreFormat: WholeFileFormat {
 
   private static func propertyList(_ metadata: [String: Any]) throws -> Data {
     do {
-      return try PropertyListSerialization.data(
-        fromPropertyList: metadata, format: .binary, options: 0)
+      return try PropertyListReading.data(of: metadata)
     } catch {
       throw CoreDataError(
         .coreData, "The store's metadata holds something that is no property-list value.",

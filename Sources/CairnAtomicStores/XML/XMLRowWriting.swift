@@ -81,7 +81,7 @@ enum XMLValues {
     case .double(let number): return number.description
     case .decimal(let number): return number.isNaN ? "NaN" : number.description
     case .string(let text): return text
-    case .date(let date): return text(of: date)
+    case .date(let date): return value.isNaN ? nil : text(of: date)
     case .data(let data): return data.base64EncodedString()
     case .uuid(let uuid): return uuid.uuidString
     case .url(let url): return url.absoluteString
@@ -100,13 +100,9 @@ enum XMLValues {
   /// The value of a text for an attribute of a type; nil when it is none.
   static func value(of text: String, for type: AttributeType) -> AttributeValue? {
     func trimmed() -> String { text.trimmingCharacters(in: .whitespacesAndNewlines) }
-    func integer<Number: FixedWidthInteger>(_: Number.Type) -> AttributeValue? {
-      Number(trimmed()).map { .integer(Int64($0)) }
-    }
     switch type {
-    case .integer16: return integer(Int16.self)
-    case .integer32: return integer(Int32.self)
-    case .integer64: return integer(Int64.self)
+    // A context checks no number against its attribute's width, and so no store may at reading.
+    case .integer16, .integer32, .integer64: return Int64(trimmed()).map { .integer($0) }
     case .decimal:
       let word = trimmed()
       if word == "NaN" { return .decimal(.nan) }
@@ -125,7 +121,7 @@ enum XMLValues {
       default: return nil
       }
     case .date:
-      return Double(trimmed()).map { .date(Date(timeIntervalSinceReferenceDate: $0)) }
+      return Double(trimmed()).map { .date(after: $0) }
     case .binaryData, .transformable:
       let compact = String(text.filter { !$0.isWhitespace })
       return Data(base64Encoded: compact).map { .data($0) }

@@ -120,8 +120,14 @@ public struct ConfigurationLoader: Sendable {
         collector.add(origin, "", problem)
         return nil
       }
-      guard facts.isRegularFile, facts.size < 1 << 20 else {
-        collector.add(origin, "", "not a file of at most 1 MiB", remedy: "name a YAML file")
+      guard facts.isRegularFile else {
+        collector.add(origin, "", "not a file", remedy: "name a YAML file")
+        return nil
+      }
+      guard facts.size <= 1 << 20 else {
+        collector.add(
+          origin, "", "larger than 1 MiB (\(facts.size) bytes)",
+          remedy: "name a YAML file, or leave out what is not needed")
         return nil
       }
     } catch let error as PlatformError {

@@ -49,6 +49,9 @@ struct ConfigurationNode: Sendable {
 }
 
 extension ConfigurationNode {
+  /// How many values a file may have: a few lines of aliases can stand for more than memory holds.
+  static let maximumValues = 10_000
+
   /// Reads YAML text; problems of syntax are thrown with their place.
   init(yaml: String, source: String) throws {
     let start = ConfigurationOrigin(source: source, line: 1)
@@ -57,15 +60,27 @@ extension ConfigurationNode {
         self.init(origin: start, content: .null)
         return
       }
-      try self.init(node: node, source: source)
+      var remaining = Self.maximumValues
+      try self.init(node: node, source: source, remaining: &remaining)
     } catch let error as YamlError {
       throw ConfigurationInvalid(problems: Self.problems(of: error, in: yaml, source: source))
     }
   }
 
-  private init(node: Node, source: String) throws {
+  /// - Parameter remaining: How many values there may still be.
+  private init(node: Node, source: String, remaining: inout Int) throws {
     let origin = ConfigurationOrigin(
       source: source, line: node.mark?.line, column: node.mark?.column)
+    remaining -= 1
+    guard remaining >= 0 else {
+      throw ConfigurationInvalid(problems: [
+        ConfigurationProblem(
+          origin: origin, key: "",
+          problem:
+            "more than \(Self.maximumValues) values, where each alias counts as what it repeats",
+          remedy: "leave out what is not needed; aliases of aliases multiply")
+      ])
+    }
     switch node {
     case .scalar(let scalar):
       let isQuoted = scalar.style == .singleQuoted || scalar.style == .doubleQuoted
@@ -75,14 +90,18 @@ extension ConfigurationNode {
     case .sequence(let sequence):
       self.init(
         origin: origin,
-        content: .sequence(try sequence.map { try ConfigurationNode(node: $0, source: source) }))
+        content: .sequence(
+          try sequence.map {
+            try ConfigurationNode(node: $0, source: source, remaining: &remaining)
+          }))
     case .mapping(let mapping):
       let entries = try mapping.map { pair in
         Entry(
           key: pair.key.string ?? "",
           keyOrigin: ConfigurationOrigin(
             source: source, line: pair.key.mark?.line, column: pair.key.mark?.column),
-          value: try ConfigurationNode(node: pair.value, source: source))
+          value: try ConfigurationNode(
+            node: pair.value, source: source, remaining: &remaining))
       }
       self.init(origin: origin, content: .mapping(entries))
     case .alias:
@@ -123,13 +142,17 @@ extension ConfigurationNode {
 
   /// The line on which a key comes for the second time: the first up to which the text has the fault.
   ///
-  /// Yams tells of the first time only.
+  /// Yams tells of the first time only. Nil where looking would take long: in a large file whose lines all
+  /// hold the key.
   private static func repetition(of key: String, in yaml: String) -> Int? {
     let lines = yaml.split(omittingEmptySubsequences: false) { $0.isNewline }
+    var remainingBytes = 4 << 20
     return lines.indices.first { index in
-      guard lines[index].contains(key) else { return false }
+      guard remainingBytes > 0, lines[index].contains(key) else { return false }
+      let text = lines[...index].joined(separator: "\n")
+      remainingBytes -= text.utf8.count
       do {
-        _ = try Yams.compose(yaml: lines[...index].joined(separator: "\n"))
+        _ = try Yams.compose(yaml: text)
       } catch YamlError.duplicatedKeysInMapping(let duplicates, _) {
         return duplicates.contains(key)
       } catch {}

@@ -45,7 +45,8 @@ package final class ArchivedFoundationValues {
   private func value(of object: ArchivedObject, depth: Int) -> Any? {
     switch object.className {
     case "NSDate", "__NSDate":
-      return seconds(object).map(Date.init(timeIntervalSinceReferenceDate:))
+      // Foundation on Linux does not survive the description of a date of no number.
+      return seconds(object).flatMap { $0.isNaN ? nil : Date(timeIntervalSinceReferenceDate: $0) }
     case "NSData", "NSMutableData":
       if case .data(let data) = object["NS.data"] { return data }
       return nil

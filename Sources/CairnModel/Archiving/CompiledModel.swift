@@ -20,6 +20,8 @@ public enum CompiledModel {
 
   /// The compiled form of a model, which Apple's frameworks read as well.
   ///
+  /// A localization dictionary has no place in it: programs set it, or keep strings files.
+  ///
   /// - Throws: ``ModelFileError`` for what archives cannot hold, such as a block predicate.
   public static func write(_ model: ManagedObjectModel) throws -> Data {
     try ModelArchiving.archive(model)

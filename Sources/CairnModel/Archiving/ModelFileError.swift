@@ -68,6 +68,8 @@ public struct ModelFileError: Error, Sendable, CustomStringConvertible, Localize
 /// A few bytes can stand for any number of properties where composites hold composites.
 package enum ModelFileLimits {
   package static let properties = 100_000
+  /// How many properties all entities may have together, where inherited ones count with each entity.
+  package static let inheritedProperties = 1_000_000
   /// An error lists no more problems than this: no reader goes through more.
   package static let problems = 1000
   /// How deep composites may hold composites.

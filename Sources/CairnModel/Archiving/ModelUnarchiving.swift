@@ -27,9 +27,17 @@ struct ModelUnarchiving {
     var entities: [Int: EntityDescription] = [:]
     for object in archived { entities[object.uid] = try entity(object) }
     let ordered = try linkInheritance(archived, entities)
+    var propertyCount = 0
     for object in ordered {
       guard let entity = entities[object.uid] else { continue }
       try readProperties(of: object, into: entity)
+      propertyCount += entity.propertyCount
+      guard propertyCount <= ModelFileLimits.inheritedProperties else {
+        throw ModelFileError(
+          file: file, .tooLarge,
+          "The entities have more than \(ModelFileLimits.inheritedProperties) properties together, "
+            + "inherited ones counted with each; no model has so many.")
+      }
     }
     let model = ManagedObjectModel()
     model.entities = archived.compactMap { entities[$0.uid] }
@@ -154,10 +162,13 @@ struct ModelUnarchiving {
       }
       relationship.destinationEntity = destination
     }
+    var lookup = PropertyLookup()
     for relationship in relationships {
-      guard let name = relationship.inverseRelationshipName else { continue }
+      guard let name = relationship.inverseRelationshipName,
+        let destination = relationship.destinationEntity
+      else { continue }
       relationship.inverseRelationship =
-        relationship.destinationEntity?.propertiesByName[name] as? RelationshipDescription
+        lookup.property(name, of: destination) as? RelationshipDescription
     }
   }
 

@@ -156,7 +156,8 @@ struct PropertyUnarchiving {
       return NSNumber(value: number.boolValue)
     }
     if type == .date, let number = value as? NSNumber {
-      return Date(timeIntervalSinceReferenceDate: number.doubleValue)
+      let seconds = number.doubleValue
+      return seconds.isNaN ? nil : Date(timeIntervalSinceReferenceDate: seconds)
     }
     return value
   }

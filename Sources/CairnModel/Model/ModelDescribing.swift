@@ -1,3 +1,4 @@
+import CairnPredicates
 import Foundation
 
 // Models and their parts as text, for people who print them: a model lists its entities, an entity
@@ -119,7 +120,7 @@ enum ModelDescribing {
 
   private static func number(_ flag: Bool) -> Int { flag ? 1 : 0 }
 
-  private static func orNull(_ value: Any?) -> String { value.map { "\($0)" } ?? "(null)" }
+  private static func orNull(_ value: Any?) -> String { value.map(PlainText.of) ?? "(null)" }
 
   /// Names with their texts, by name, the texts indented.
   private static func block(_ members: [(name: String, text: String)]) -> String {
@@ -134,6 +135,6 @@ enum ModelDescribing {
   }
 
   private static func userInfo(_ info: [AnyHashable: Any]?) -> String {
-    block((info ?? [:]).map { ("\($0.key)", "\($0.value)") })
+    block((info ?? [:]).map { ("\($0.key)", PlainText.of($0.value)) })
   }
 }

@@ -161,7 +161,12 @@ private struct BinaryPropertyListReader {
       }
     case 0x1: return .integer(try integer(at: offset + 1, size: 1 << low))
     case 0x2: return .real(try real(at: offset + 1, size: 1 << low))
-    case 0x3: return .date(try real(at: offset + 1, size: 8))
+    case 0x3:
+      let seconds = try real(at: offset + 1, size: 8)
+      if seconds.isNaN {
+        throw Malformed(description: "A date of the property list is no number (at \(offset)).")
+      }
+      return .date(seconds)
     case 0x4:
       let (start, length) = try extent(offset, low)
       try require(start, length)

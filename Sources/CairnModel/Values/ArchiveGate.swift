@@ -114,9 +114,21 @@ struct ArchiveGate {
 
   private func isAllowed(_ type: AnyClass) -> Bool {
     // Foundation traps when some of its classes are asked what they support, so that the list comes first.
-    allowed.contains { Self.inherits(type, from: $0) }
+    allowed.contains { Self.inherits(type, from: $0) } && !Self.isUnknownOfFoundation(type)
       && (type as? any NSSecureCoding.Type)?.supportsSecureCoding == true
   }
+
+  /// Whether the class is Foundation's and its fields are not looked at, so that its initialiser may trap.
+  ///
+  /// A list of allowed classes that says `NSObject` would let them all in.
+  static func isUnknownOfFoundation(_ type: AnyClass) -> Bool {
+    !(known + decoding).contains { inherits(type, from: $0) }
+      && foundation.contains(String(reflecting: type).prefix { $0 != "." })
+  }
+
+  private static let foundation: Set<Substring> = [
+    "Foundation", "FoundationEssentials", "FoundationInternationalization", "FoundationNetworking",
+  ]
 
   private static func inherits(_ type: AnyClass, from ancestor: AnyClass) -> Bool {
     var next: AnyClass? = type
@@ -138,6 +150,11 @@ struct ArchiveGate {
     NSString.self, NSMutableString.self, NSArray.self, NSMutableArray.self, NSSet.self,
     NSMutableSet.self, NSDictionary.self, NSMutableDictionary.self, NSData.self,
     NSMutableData.self, NSDate.self, NSUUID.self, NSNull.self,
+  ]
+
+  /// Foundation's other classes that do not trap, once ``hasItsFields(_:_:)`` says so; their decoding can fail.
+  private static let decoding: [AnyClass] = [
+    NSNumber.self, NSURL.self, NSOrderedSet.self,
   ]
 
   // MARK: Fields
@@ -168,9 +185,22 @@ struct ArchiveGate {
     if Self.inherits(type, from: NSArray.self) || Self.inherits(type, from: NSSet.self) {
       return members("NS.objects") != nil
     }
+    if Self.inherits(type, from: NSOrderedSet.self) {
+      return fields.allSatisfy { name, index in
+        if case .uid = archive.list.objects[index] { return true }
+        return !name.hasPrefix("NS.object.")
+      }
+    }
     if Self.inherits(type, from: NSUUID.self) {
       if case .data(let bytes)? = field("NS.uuidbytes") { return bytes.count == 16 }
       return false
+    }
+    if Self.inherits(type, from: NSDate.self) {
+      switch field("NS.time") {
+      case .real(let seconds)?: return !seconds.isNaN
+      case .integer?: return true
+      default: return false
+      }
     }
     if Self.inherits(type, from: NSData.self) {
       if case .data? = field("NS.data") { return true }

@@ -96,7 +96,7 @@ public enum AttributeCoding {
     AttributeCodingError(
       description: "Unacceptable type of value for attribute: property = \"\(attribute.name)\"; "
         + "desired type = \(attribute.attributeValueClassName ?? "\(attribute.attributeType)"); "
-        + "given type = \(Swift.type(of: value)); value = \(value).")
+        + "given type = \(Swift.type(of: value)); value = \(PlainText.of(value)).")
   }
 
   /// The value as programmers see it: numbers and booleans as `NSNumber`, decimals as

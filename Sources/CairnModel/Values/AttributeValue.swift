@@ -39,6 +39,11 @@ public enum AttributeValue: Sendable, Hashable {
     }
   }
 
+  /// The date so many seconds after 2001; null where that is no number, which every store keeps as nothing.
+  package static func date(after seconds: Double) -> AttributeValue {
+    seconds.isNaN ? .null : .date(Date(timeIntervalSinceReferenceDate: seconds))
+  }
+
   /// Whether storing one in place of the other changes nothing.
   ///
   /// Unlike `==`, a NaN is the same as itself, so that an object holding one can become clean;

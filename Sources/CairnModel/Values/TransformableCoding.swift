@@ -13,10 +13,12 @@ public enum TransformableCoding {
       transformer is SecureUnarchiveFromDataTransformer
       ? transformer.reverseTransformedValue(value) : transformer.transformedValue(value)
     if let data = result as? Data { return data }
+    let place = [attribute.entity?.name, attribute.name].compactMap(\.self).joined(separator: ".")
     throw AttributeCodingError(
-      description: "The value of transformable attribute \(attribute.name) cannot be made into "
-        + "data by \(name(of: attribute).rawValue); its class must adopt NSSecureCoding, or the "
-        + "attribute needs a transformer of its own.")
+      description: "The value of transformable attribute \(place) cannot be made into data by "
+        + "\(name(of: attribute).rawValue) and read back; its class must adopt NSSecureCoding and be "
+        + "one that the transformer allows, with collections at most "
+        + "\(SecureArchiving.maximumDepth) deep, or the attribute needs a transformer of its own.")
   }
 
   /// The value that the data stands for; nil when it cannot be decoded or the transformer is

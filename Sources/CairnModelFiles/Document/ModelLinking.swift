@@ -10,8 +10,10 @@ struct ModelLinking {
     let byName = Dictionary(
       entities.map { ($0.entity.name ?? "", $0.entity) }, uniquingKeysWith: { first, _ in first })
     linkInheritance(entities, byName)
+    guard !areTooManyProperties(entities) else { return }
     for read in entities { linkDestinations(read, byName) }
-    for read in entities { linkInverses(read, byName) }
+    var lookup = PropertyLookup()
+    for read in entities { linkInverses(read, byName, &lookup) }
     for read in entities {
       read.entity.uniquenessConstraints = constraints(of: read)
       read.entity.indexes = indexes(of: read)
@@ -68,33 +70,50 @@ struct ModelLinking {
     return false
   }
 
+  /// Asked before anything else is linked: where a hundred thousand entities inherit a hundred thousand
+  /// properties, no list of them ends.
+  private func areTooManyProperties(_ entities: [ReadEntity]) -> Bool {
+    var count = 0
+    for read in entities {
+      count += read.entity.propertyCount
+      guard count > ModelFileLimits.inheritedProperties else { continue }
+      problems.add(
+        .tooLarge, line: read.element.line,
+        "The entities have more than \(ModelFileLimits.inheritedProperties) properties together, "
+          + "inherited ones counted with each; no model has so many. Move attributes from "
+          + "\(read.entity.rootEntity.name ?? "the parents") into the entities that use them.")
+      return true
+    }
+    return false
+  }
+
   private func linkDestinations(_ read: ReadEntity, _ byName: [String: EntityDescription]) {
+    let written = relationshipElements(of: read)
     for case let relationship as RelationshipDescription in read.entity.declaredProperties {
       guard let name = relationship.destinationEntityName else { continue }
       if let destination = byName[name] {
         relationship.destinationEntity = destination
       } else {
         problems.add(
-          .unknownName, line: line(of: relationship, in: read),
+          .unknownName, line: written[relationship.name]?.line,
           "The destination \(name) of \(read.entity.name ?? "").\(relationship.name) is not in the "
             + "model.")
       }
     }
   }
 
-  private func linkInverses(_ read: ReadEntity, _ byName: [String: EntityDescription]) {
+  private func linkInverses(
+    _ read: ReadEntity, _ byName: [String: EntityDescription], _ lookup: inout PropertyLookup
+  ) {
+    let written = relationshipElements(of: read)
     for case let relationship as RelationshipDescription in read.entity.declaredProperties {
       guard let name = relationship.inverseRelationshipName,
         let destination = relationship.destinationEntity
       else { continue }
-      let element = read.element.children.first {
-        $0.name == "relationship" && $0["name"] == relationship.name
-      }
+      let element = written[relationship.name]
       // The inverse's entity may be an ancestor of the destination.
       let owner = element?["inverseEntity"].flatMap { byName[$0] } ?? destination
-      let inverse =
-        owner.properties.first { $0.name == name }
-        ?? destination.properties.first { $0.name == name }
+      let inverse = lookup.property(name, of: owner) ?? lookup.property(name, of: destination)
       if let inverse = inverse as? RelationshipDescription {
         relationship.inverseRelationship = inverse
       } else {
@@ -106,17 +125,22 @@ struct ModelLinking {
     }
   }
 
-  private func line(of property: PropertyDescription, in read: ReadEntity) -> Int? {
-    read.element.children.first { $0["name"] == property.name }?.line
+  private func relationshipElements(of read: ReadEntity) -> [String: DocumentElement] {
+    Dictionary(
+      read.element.children(named: "relationship").map { ($0["name"] ?? "", $0) },
+      uniquingKeysWith: { first, _ in first })
   }
 
   // MARK: Constraints and indexes
 
   private func constraints(of read: ReadEntity) -> [[String]] {
-    let known = Set(read.entity.properties.map(\.name))
-    return read.element.children(named: "uniquenessConstraints")
+    let listed = read.element.children(named: "uniquenessConstraints")
       .flatMap { $0.children(named: "uniquenessConstraint") }
-      .map { constraint in
+    // Most entities have none, and their properties need not be put together.
+    guard !listed.isEmpty else { return [] }
+    let known = Set(read.entity.properties.map(\.name))
+    return
+      listed.map { constraint in
         constraint.children(named: "constraint").compactMap { part in
           guard let name = elements.required("value", of: part) else { return nil }
           if !known.contains(name) {
@@ -132,9 +156,14 @@ struct ModelLinking {
   }
 
   private func indexes(of read: ReadEntity) -> [FetchIndexDescription] {
+    let listed = read.element.children(named: "fetchIndex")
+    // The legacy form of the same thing; its indexes have no names, so their members name them.
+    let compounds = read.element.children(named: "compoundIndexes")
+      .flatMap { $0.children(named: "compoundIndex") }
+    guard !listed.isEmpty || !compounds.isEmpty else { return [] }
     let properties = read.entity.propertiesByName
     var result: [FetchIndexDescription] = []
-    for element in read.element.children(named: "fetchIndex") {
+    for element in listed {
       guard let name = elements.required("name", of: element) else { continue }
       let parts = element.children(named: "fetchIndexElement").compactMap {
         indexElement($0, properties, entityName: read.entity.name ?? "")
@@ -143,9 +172,6 @@ struct ModelLinking {
       index.partialIndexPredicate = elements.predicate("partialIndexPredicate", of: element)
       result.append(index)
     }
-    // The legacy form of the same thing; its indexes have no names, so their members name them.
-    let compounds = read.element.children(named: "compoundIndexes")
-      .flatMap { $0.children(named: "compoundIndex") }
     for compound in compounds {
       let names = compound.children(named: "index").compactMap { $0["value"] }
       let parts = names.compactMap { name in

@@ -45,7 +45,7 @@ enum MessageTable {
 
   /// A method without arguments; nil when the table does not have it.
   static func property(_ name: SelectorName, of value: PredicateValue) -> PredicateValue? {
-    if name == "description" { return .string("\(value.anyValue ?? NSNull())") }
+    if name == "description" { return .string(PlainText.of(value.anyValue ?? NSNull())) }
     switch value {
     case .string(let text): return textProperty(name, text)
     case .boolean, .integer, .double, .decimal: return numberProperty(name, value)
@@ -180,7 +180,7 @@ enum MessageTable {
   ) throws -> PredicateValue? {
     switch selector {
     case "dateByAddingTimeInterval:":
-      return .date(date.addingTimeInterval(try Arithmetic.double(argument)))
+      return PredicateValue(date.addingTimeInterval(try Arithmetic.double(argument)))
     case "timeIntervalSinceDate:":
       return .number(
         date.timeIntervalSinceReferenceDate - (try Arithmetic.double(argument)))

@@ -34,7 +34,7 @@ package enum ValueCasting {
     case .url(let url): return .string(url.absoluteString)
     case .uuid(let uuid): return .string(uuid.uuidString)
     case .boolean, .integer, .double, .decimal: return .string(NumberText.plain(value))
-    case .date(let date): return .string("\(date)")
+    case .date(let date): return .string(PlainText.of(date))
     case .null, .data, .objectID, .object, .array, .set, .dictionary: return nil
     }
   }
@@ -67,7 +67,8 @@ package enum ValueCasting {
     switch value {
     case .date: return value
     case .boolean, .integer, .double, .decimal:
-      return .date(Date(timeIntervalSinceReferenceDate: NumberOrder.double(of: value)))
+      return PredicateValue(
+        Date(timeIntervalSinceReferenceDate: NumberOrder.double(of: value)))
     case .string(let text):
       // How the printer writes the distant ends of time.
       if let seconds = Double(text), seconds.isInfinite {

@@ -1,8 +1,9 @@
-import CairnModel
 import CairnPredicates
 import Foundation
 import TestSupport
 import Testing
+
+@testable import CairnModel
 
 /// Models in the form that Apple's compiler writes.
 @Suite struct CompiledModelTests {
@@ -59,6 +60,48 @@ import Testing
     let plain = try #require(copy.templatesByName["plain"])
     #expect(plain.dictionaries.propertiesToFetch == nil)
     #expect(plain.objects.relationshipKeyPathsForPrefetching == nil)
+  }
+
+  @Test("A default that is a date of no number can be shown, and is none in a file")
+  func defaultOfNoNumber() throws {
+    let attribute = AttributeDescription(
+      name: "made", type: .date, defaultValue: Date(timeIntervalSinceReferenceDate: .nan))
+    let model = ManagedObjectModel()
+    model.entities = [EntityDescription(name: "Item", properties: [attribute])]
+    #expect(model.description.contains("defaultValue nan"))
+    let copy = try CompiledModel.read(try CompiledModel.write(model))
+    let read = try #require(copy.entitiesByName["Item"]?.attributesByName["made"])
+    #expect(read.defaultValue == nil)
+  }
+
+  @Test("Subentities that multiply what they inherit are refused")
+  func multipliedProperties() throws {
+    var archive = KeyedArchiveBuilder()
+    let root = archive.reserve()
+    let attributes = (0..<5000).map { index in
+      let name = archive.add(text: "a\(index)")
+      let fields = [
+        ("NSPropertyName", PropertyListValue.uid(name.uid)), ("NSAttributeType", .integer(700)),
+      ]
+      return (name, archive.add("NSAttributeDescription", fields))
+    }
+    let properties = archive.add(dictionary: attributes)
+    let parentName = archive.add(text: "Parent")
+    let parent = archive.add(
+      "NSEntityDescription",
+      [("NSEntityName", .uid(parentName.uid)), ("NSProperties", .uid(properties.uid))])
+    let children = (0..<200).map { index in
+      let name = archive.add(text: "E\(index)")
+      let fields = [
+        ("NSEntityName", PropertyListValue.uid(name.uid)), ("NSSuperentity", .uid(parent.uid)),
+      ]
+      return (name, archive.add("NSEntityDescription", fields))
+    }
+    let entities = archive.add(dictionary: [(parentName, parent)] + children)
+    archive.fill(root, "NSManagedObjectModel", [("NSEntities", .uid(entities.uid))])
+    let bytes = archive.data(root: root)
+    let error = try #require(throws: ModelFileError.self) { try CompiledModel.read(bytes) }
+    #expect(error.problems.first?.code == .tooLarge)
   }
 
   @Test("Broken bytes are refused with an error, whatever they are")

@@ -24,7 +24,9 @@ final class TransformableColor: NSObject, NSSecureCoding {
 
   func encode(with coder: NSCoder) { coder.encode(name, forKey: "name") }
 
-  override func isEqual(_ other: Any?) -> Bool { (other as? Self)?.name == name }
+  override func isEqual(_ other: Any?) -> Bool {
+    (other as? Self).map { $0.name == name } ?? false
+  }
 
   override var hash: Int { name.hashValue }
 }
@@ -160,6 +162,10 @@ final class TransformableColor: NSObject, NSSecureCoding {
       archive { $0.fill($1, "NSOrthography", []) },
       archive { $0.fill($1, "NSTextCheckingResult", []) },
       archive { $0.fill($1, "Foundation.NSDate", [("NS.time", .real(1))]) },
+      // Of Foundation's classes whose fields nobody has looked at.
+      archive { $0.fill($1, "NSError", [("NSDomain", .uid(0))]) },
+      // Of no number: the description of that date ends the process.
+      archive { $0.fill($1, "NSDate", [("NS.time", .real(.nan))]) },
       archive {
         let text = $0.add(text: "")
         $0.fill($1, "NSURL", [("NS.base", .uid(0)), ("NS.relative", .uid(text.uid))])
@@ -218,6 +224,61 @@ final class TransformableColor: NSObject, NSSecureCoding {
     }
     let read = AttributeCoding.decode(.data(set), for: attribute(nil)) as? NSSet
     #expect(read?.allObjects as? [NSDecimalNumber] == [price])
+  }
+
+  /// Lets everything in.
+  private final class Anything: SecureUnarchiveFromDataTransformer, @unchecked Sendable {
+    override class var allowedTopLevelClasses: [AnyClass] { [NSObject.self] }
+  }
+
+  @Test("However wide the list of classes, of Foundation's only those are read that cannot trap")
+  func wideLists() throws {
+    let archives = [
+      // Each would end the process.
+      archive { $0.fill($1, "NSError", [("NSDomain", .real(1))]) },
+      archive { $0.fill($1, "NSDateInterval", [("NS.startDate", .uid(0))]) },
+      archive {
+        let text = $0.add(text: "a")
+        $0.fill(
+          $1, "NSOrderedSet", [("NS.object.0", .uid(text.uid)), ("NS.object.1", .real(1))])
+      },
+    ]
+    for (index, data) in archives.enumerated() {
+      #expect(Anything().transformedValue(data) == nil, "\(index)")
+    }
+    let values: [NSObject] = [
+      NSOrderedSet(array: ["a", 1]), ["c": TransformableColor(name: "red")] as NSDictionary,
+    ]
+    for value in values {
+      let data = try #require(Anything().reverseTransformedValue(value) as? Data)
+      #expect(Anything().transformedValue(data) as? NSObject == value)
+    }
+  }
+
+  @Test("What Foundation's archiver does not survive, or what would not come back, is refused")
+  func unarchivableValues() throws {
+    var deep: NSArray = ["a"]
+    for _ in 0..<SecureArchiving.maximumDepth { deep = [deep] }
+    let values: [Any] = [
+      NSError(domain: "d", code: 1), [NSError(domain: "d", code: 1)],
+      try NSRegularExpression(pattern: "a"), Date(timeIntervalSinceReferenceDate: .nan), deep,
+    ]
+    let entity = EntityDescription(name: "Shelf", properties: [attribute(nil)])
+    let attribute = try #require(entity.attributesByName["value"])
+    for (index, value) in values.enumerated() {
+      let error = #expect(throws: AttributeCodingError.self, "\(index)") {
+        try AttributeCoding.encode(value, for: attribute)
+      }
+      #expect(error?.description.contains("Shelf.value") == true, "\(index)")
+    }
+  }
+
+  @Test("Any number of nulls comes back")
+  func manyNulls() throws {
+    let value = NSArray(array: (0..<500).map { _ in NSNull() } + [["a": NSNull()]])
+    let stored = try AttributeCoding.encode(value, for: attribute(nil))
+    let read = try #require(AttributeCoding.decode(stored, for: attribute(nil)) as? NSArray)
+    #expect(read.count == 501)
   }
 
   @Test("Values of every allowed class come back from their archives")

@@ -100,6 +100,7 @@ import Testing
     .timeLimit(.minutes(10)),
     arguments: [
       Array(HostileModelDocuments.composites.prefix(3)), HostileModelDocuments.inheritance,
+      HostileModelDocuments.inheritedProperties,
     ])
   func documentsThatAskForTooMuchAreRefused(_ documents: [String]) throws {
     try TemporaryFolder.with { folder in

@@ -70,6 +70,21 @@ import Testing
     }
   }
 
+  @Test func aStoreWithADateOfNoNumberInItsMetadataIsRefused() throws {
+    let folder = try TemporaryFolder()
+    let model = try HostileStore.model(in: folder.url)
+    try HostileStore(in: folder.url, model: model).close()
+    let list = Self.list([[0xD1, 1, 2], [0x51, 0x61], [0x33, 0x7F, 0xF8, 0, 0, 0, 0, 0, 0]])
+      .map { String(format: "%02x", $0) }.joined()
+    let path = HostileStore.url(in: folder.url).path
+    try #require(cfault_execute(path, "UPDATE Z_METADATA SET Z_PLIST = x'\(list)'") == 0)
+    #expect {
+      _ = try HostileStore(in: folder.url, model: model)
+    } throws: {
+      ($0 as? CoreDataError)?.code == .persistentStoreOpen
+    }
+  }
+
   @Test(arguments: [UInt8(11), 12])
   func anArchiveWithOneIsNoValue(kind: UInt8) {
     let transformer = SecureUnarchiveFromDataTransformer()
