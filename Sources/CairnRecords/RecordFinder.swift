@@ -13,6 +13,12 @@ struct RecordFinder {
     let entity: ObjectIdentifier
     let key: [String]
     let values: [AttributeValue]
+
+    static func == (a: Self, b: Self) -> Bool {
+      // What the store finds by its bytes is found by them here, too.
+      a.entity == b.entity && a.key == b.key
+        && a.values.map(\.comparedByBytes) == b.values.map(\.comparedByBytes)
+    }
   }
 
   private let context: ManagedObjectContext
@@ -160,11 +166,16 @@ struct RecordFinder {
         reason: "a reference needs at least one attribute value")
     }
     if let object = try find(entity, key: key, row: members) { return object }
+    let text = key.map { "\($0)=\(members[$0]?.stringValue ?? "…")" }.joined(separator: ", ")
     guard createsMissing else {
-      let text = key.map { "\($0)=\(members[$0]?.stringValue ?? "…")" }.joined(separator: ", ")
       throw ControlError.recordNotFound(entity: entity.name ?? "", id: text)
     }
-    try writing.checkIsInsertable()
+    if entity.isAbstract {
+      throw ControlError.invalidValue(
+        entity: entity.name ?? "", property: "",
+        reason: "there is no record with \(text), and a reference makes none of an abstract "
+          + "entity; import the records of its subentities first")
+    }
     let object = insert(entity)
     try writing.apply(members, to: object) { json, relationship in
       throw ControlError.invalidValue(

@@ -61,7 +61,8 @@ public final class SyncEngine: Sendable {
       store: local,
       schema: try SyncSchema(
         model: model, defaultPolicy: configuration.deleteConflicts,
-        policies: configuration.deleteConflictsByEntity),
+        policies: configuration.deleteConflictsByEntity,
+        versions: SchemaNames.versions(configuration.knownModels + [model])),
       environment: environment, configuration: configuration, arrivals: ChangeArrivals())
     _ = try self.local.history()
     _ = try self.local.ledger()
@@ -104,10 +105,7 @@ public final class SyncEngine: Sendable {
     if isPaused { link.pause() }
     link.start()
     // What those said of their files was said without knowing of this one.
-    for other in try links(nil) {
-      guard let code = other.life.lastError?.code else { continue }
-      if code == .duplicateReplica || code == .anotherStore { other.retry() }
-    }
+    for other in try links(nil) where other.isStoppedByItsFile { other.retry() }
   }
 
   /// Looks whether a replica can be added, before it is.

@@ -26,7 +26,7 @@ public struct SyncEnvironment: Sendable {
     case rest(Duration?)
   }
 
-  /// Milliseconds since 1970.
+  /// Milliseconds since 1970; that of ``live`` stands still a day before stamps end, in the year 10889.
   public var now: @Sendable () -> UInt64
   /// 64 random bits.
   public var random: @Sendable () -> UInt64
@@ -69,10 +69,16 @@ public struct SyncEnvironment: Sendable {
     self.reach = reach
   }
 
+  /// A time as stamps can have it, whatever the machine's clock shows.
+  static func milliseconds(at date: Date) -> UInt64 {
+    let time = date.timeIntervalSince1970 * 1000
+    return UInt64(min(max(0, time), Double(ClockReading.lastTime)))
+  }
+
   /// The real clock and the system's random numbers.
   public static let live: SyncEnvironment = {
     var environment = SyncEnvironment(
-      now: { UInt64(max(0, Date().timeIntervalSince1970 * 1000)) },
+      now: { Self.milliseconds(at: Date()) },
       random: {
         var generator = SystemRandomNumberGenerator()
         return generator.next()

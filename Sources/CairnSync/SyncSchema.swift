@@ -97,11 +97,13 @@ public final class SyncSchema: @unchecked Sendable {
   /// The names that bookkeeping in terms of this model uses.
   let names: SchemaNames
   let namesDigest: UInt64
+  /// The names of all versions that are known.
+  let versions: [SchemaNames]
 
   /// - Throws: ``SyncError`` when a policy names an entity that the model does not have.
   init(
     model: ManagedObjectModel, defaultPolicy: DeleteConflictPolicy,
-    policies: [String: DeleteConflictPolicy]
+    policies: [String: DeleteConflictPolicy], versions: [SchemaNames] = []
   ) throws {
     for name in policies.keys.sorted() where model.entitiesByName[name] == nil {
       throw SyncError(
@@ -139,6 +141,7 @@ public final class SyncSchema: @unchecked Sendable {
       .sorted { ($0.name ?? "") < ($1.name ?? "") }
     names = SchemaNames(entities: entities, links: links)
     namesDigest = names.digest
+    self.versions = versions
   }
 
   private static func noteReferences(in entities: inout [String: EntityPlan]) {

@@ -112,7 +112,7 @@ public struct MigrationRoute {
 
 extension ModelVersions {
   /// The versions that can be read and keep the rules of models.
-  var usable: [MigrationRoute.Version] {
+  public var usable: [MigrationRoute.Version] {
     versions.compactMap { version in
       guard let model = try? version.model.get(), ModelValidation.problems(of: model).isEmpty else {
         return nil

@@ -170,6 +170,9 @@ struct ChecksumCheck {
   /// By table, the keys of rows and links that are not stored as they were saved.
   func changedKeys() throws -> [(table: SummedTable, keys: [Int64])] { try keys(.changed) }
 
+  /// By table, the keys of rows and links that are stored and were never saved.
+  func unsavedKeys() throws -> [(table: SummedTable, keys: [Int64])] { try keys(.unknown) }
+
   private func keys(_ wanted: Difference) throws -> [(table: SummedTable, keys: [Int64])] {
     guard try ChecksumTable.exists(connection) else { return [] }
     let tables = try ChecksumTable.tables(of: lookup.schema, connection)

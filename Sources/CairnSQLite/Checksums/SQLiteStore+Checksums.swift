@@ -66,6 +66,8 @@ extension SQLiteStore {
 
   public func changedRows() throws -> [ManagedObjectID] { try rows { try $0.changedKeys() } }
 
+  public func unsavedRows() throws -> [ManagedObjectID] { try rows { try $0.unsavedKeys() } }
+
   private func rows(
     _ find: (ChecksumCheck) throws -> [(table: SummedTable, keys: [Int64])]
   ) throws -> [ManagedObjectID] {
@@ -82,20 +84,25 @@ extension SQLiteStore {
         try sums.forgetLost(keys, of: table)
       }
     }
-    if state.withLock({ $0.checksums == nil }) { return }
-    _ = try write(doing: "be told what is gone") { lookup -> Bool? in
-      let tables = try ChecksumTable.tables(of: lookup.schema, lookup.connection)
-      let sums = ChecksumTable(tables, lookup.connection, files: files)
+    try changeSums(doing: "be told what is gone") { lookup, _, sums in
       for (table, keys) in try ChecksumCheck(lookup: lookup).lostKeys() {
         try sums.forgetLost(keys, of: table)
       }
-      return true
     }
   }
 
   public func acceptChangedRows(of objects: [ManagedObjectID]) throws {
     try changeSums(of: objects, doing: "be told what counts as saved") { sums, keys, table in
       try sums.sum(KeyRuns(keys), of: table, hasDeletions: false)
+      if let root = table.root { try sums.connection.reserveKeys(0, of: root) }
+    }
+  }
+
+  public func acceptChangedLinks() throws {
+    try changeSums(doing: "be told what counts as saved") { lookup, tables, sums in
+      for table in tables where table.root == nil {
+        try sums.sum(KeyRuns(merging: [.min ... .max]), of: table, hasDeletions: true)
+      }
     }
   }
 
@@ -104,11 +111,9 @@ extension SQLiteStore {
     of objects: [ManagedObjectID], doing task: String,
     _ change: (ChecksumTable, [Int64], SummedTable) throws -> Void
   ) throws {
-    if objects.isEmpty || state.withLock({ $0.checksums == nil }) { return }
+    if objects.isEmpty { return }
     let byRoot = Dictionary(grouping: objects) { $0.entity.rootEntity.name }
-    _ = try write(doing: task) { lookup -> Bool? in
-      let tables = try ChecksumTable.tables(of: lookup.schema, lookup.connection)
-      let sums = ChecksumTable(tables, lookup.connection, files: files)
+    try changeSums(doing: task) { _, tables, sums in
       for table in tables where table.root != nil {
         let keys = (byRoot[table.root?.name] ?? []).compactMap { object -> Int64? in
           guard case .row(let key) = object.key else { return nil }
@@ -116,6 +121,17 @@ extension SQLiteStore {
         }
         if !keys.isEmpty { try change(sums, keys, table) }
       }
+    }
+  }
+
+  /// Changes the sums in a transaction; does nothing where the store has none.
+  private func changeSums(
+    doing task: String, _ change: (RowLookup, [SummedTable], ChecksumTable) throws -> Void
+  ) throws {
+    if state.withLock({ $0.checksums == nil }) { return }
+    _ = try write(doing: task) { lookup -> Bool? in
+      let tables = try ChecksumTable.tables(of: lookup.schema, lookup.connection)
+      try change(lookup, tables, ChecksumTable(tables, lookup.connection, files: files))
       return true
     }
   }

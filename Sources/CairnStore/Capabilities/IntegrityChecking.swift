@@ -13,14 +13,23 @@ public protocol IntegrityChecking: AnyObject, Sendable {
   ///
   /// None by default, for stores that do not know.
   func changedRows() throws -> [ManagedObjectID]
+  /// The objects whose rows are stored and were never saved, with no history that tells of it.
+  ///
+  /// None by default, for stores that do not know.
+  func unsavedRows() throws -> [ManagedObjectID]
   /// Takes rows and links that are gone for deleted: ``verifyIntegrity()`` names them no more.
   ///
   /// - Parameter objects: Of which rows; nil for all, and for all links.
   func acceptLostRows(of objects: [ManagedObjectID]?) throws
-  /// Takes rows as they are stored now for saved: ``changedRows()`` names them no more.
+  /// Takes rows as they are stored now for saved: ``changedRows()`` and ``unsavedRows()`` name them no more, and
+  /// the store counts their keys as given out.
   ///
   /// Nothing by default, for stores that do not know what was saved.
   func acceptChangedRows(of objects: [ManagedObjectID]) throws
+  /// Takes all links as they are stored now for saved.
+  ///
+  /// Nothing by default, for stores that do not know what was saved.
+  func acceptChangedLinks() throws
   /// Makes the rows of objects rows of the objects' entities, where another program made them rows of others.
   ///
   /// Nothing by default, for stores in whose rows no program can change an entity.
@@ -30,7 +39,9 @@ public protocol IntegrityChecking: AnyObject, Sendable {
 extension IntegrityChecking {
   public func lostRows() throws -> [ManagedObjectID] { [] }
   public func changedRows() throws -> [ManagedObjectID] { [] }
+  public func unsavedRows() throws -> [ManagedObjectID] { [] }
   public func acceptLostRows(of objects: [ManagedObjectID]?) throws {}
   public func acceptChangedRows(of objects: [ManagedObjectID]) throws {}
+  public func acceptChangedLinks() throws {}
   public func restoreEntities(of objects: [ManagedObjectID]) throws {}
 }

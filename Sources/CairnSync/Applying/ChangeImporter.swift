@@ -334,6 +334,7 @@ extension StoreAccess {
       holdable: Set(
         schema.entities.values.filter { !$0.entity.isAbstract && store.holds($0.entity) }
           .compactMap(\.entity.name)),
-      time: try ledger.credibleTime(limit: latestCredibleTime), now: environment.now())
+      time: try ledger.credibleTime(limit: latestCredibleTime), now: environment.now(),
+      store: ledger.storeID)
   }
 }

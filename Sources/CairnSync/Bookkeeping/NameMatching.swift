@@ -21,6 +21,50 @@ struct NameMatching: Hashable, Sendable {
     }
   }
 
+  /// Matches paths: elements of composite attributes within what continues the attribute, so that each level has
+  /// an identifier of its own.
+  init(paths first: [String: String], _ second: [String: String]) {
+    if first == second {
+      for name in first.keys { pairs[name] = name }
+      return
+    }
+    let (ours, theirs) = (PathHeads(first), PathHeads(second))
+    for (head, other) in NameMatching(ours.identifiers, theirs.identifiers).pairs {
+      switch (ours.below[head], theirs.below[other]) {
+      case (nil, nil): pairs[head] = other
+      case (let elements?, let others?):
+        for (path, otherPath) in NameMatching(paths: elements, others).pairs {
+          pairs["\(head).\(path)"] = "\(other).\(otherPath)"
+        }
+      // One of the two is a composite attribute, and continues nothing.
+      default: break
+      }
+    }
+  }
+
+  /// Identifiers of paths, by the first parts of these, and those of the rest below each.
+  private struct PathHeads {
+    var identifiers: [String: String] = [:]
+    var below: [String: [String: String]] = [:]
+
+    init(_ paths: [String: String]) {
+      for (path, identifier) in paths {
+        let names = path.split(separator: ".").map(String.init)
+        guard names.count > 1 else {
+          identifiers[path] = identifier
+          continue
+        }
+        var parts = identifier.split(separator: ".").map(String.init)
+        // An identifier with a dot of its own does not tell whose it is.
+        if parts.count != names.count { parts = names }
+        identifiers[names[0]] = parts[0]
+        let (rest, restIdentifier) = (names.dropFirst(), parts.dropFirst())
+        below[names[0], default: [:]][rest.joined(separator: ".")] =
+          restIdentifier.joined(separator: ".")
+      }
+    }
+  }
+
   /// Equal identifiers say more than one that is the other's name, and that more than equal names: a name that an
   /// identifier leads away from belongs to something new.
   private enum Reason: Int {

@@ -24,11 +24,7 @@ struct SchemaNames: Hashable, Sendable {
       let entity = plan.entity
       var properties: [String: String] = [:]
       for column in plan.columns {
-        // A part of a composite attribute is called after the attribute.
-        let parts = column.name.split(separator: ".", maxSplits: 1).map(String.init)
-        let owner = entity.propertiesByName[parts[0]]
-        let identifier = owner?.renamingIdentifier ?? parts[0]
-        properties[column.name] = ([identifier] + parts.dropFirst()).joined(separator: ".")
+        properties[column.name] = Self.identifier(of: column.name, in: entity)
       }
       for side in plan.linkSides {
         let relationship = side.relationship
@@ -39,6 +35,18 @@ struct SchemaNames: Hashable, Sendable {
         properties: properties)
     }
     links = Set(plansOfLinks.keys)
+  }
+
+  /// The identifiers of a composite attribute and of its elements, joined as their names are in the path.
+  private static func identifier(of path: String, in entity: EntityDescription) -> String {
+    if let property = entity.propertiesByName[path] { return property.renamingIdentifier ?? path }
+    var properties = entity.properties
+    let identifiers = path.split(separator: ".").map { part in
+      let property = properties.first { $0.name == part }
+      properties = (property as? CompositeAttributeDescription)?.elements ?? []
+      return property?.renamingIdentifier ?? String(part)
+    }
+    return identifiers.joined(separator: ".")
   }
 
   /// Tells versions apart; never 0.

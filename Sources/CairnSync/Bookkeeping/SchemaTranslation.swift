@@ -30,18 +30,17 @@ struct SchemaTranslation {
   init(from old: SchemaNames, to schema: SyncSchema) {
     let new = schema.names
     rootsByEntity = new.entities.mapValues(\.root)
-    let continued = NameMatching(
-      old.entities.mapValues(\.identifier), new.entities.mapValues(\.identifier)
-    ).pairs
+    let names = ContinuedNames(from: old, to: new, through: schema.versions)
+    let continued = names.entities
     let entities = NameTranslation(Set(old.entities.keys), continued)
     self.entities = entities
     removed = Set(old.entities.keys).subtracting(continued.keys)
     for (source, name) in continued {
       guard let former = old.entities[source], let entity = new.entities[name] else { continue }
       roots[former.root, default: []].insert(entity.root)
-      let matched = NameMatching(former.properties, entity.properties).pairs
-      let names = NameTranslation(Set(former.properties.keys), matched)
-      if names.renames { properties[source] = names }
+      let matched = names.properties[source] ?? [:]
+      let translation = NameTranslation(Set(former.properties.keys), matched)
+      if translation.renames { properties[source] = translation }
       let gained = Set(entity.properties.keys).subtracting(matched.values)
       if !gained.isEmpty { added[name] = gained }
       let gone = Set(former.properties.keys).subtracting(matched.keys)

@@ -1,9 +1,17 @@
 /// A hybrid logical clock reading: 48 bits of milliseconds since 1970 and a 16-bit counter.
+///
+/// It ends in the year 10889: a later time counts as that end and never begins at 1970 again.
 public struct ClockReading: Hashable, Comparable, Sendable {
+  /// The last time that a reading can have, in milliseconds since 1970.
+  static let end: UInt64 = 0xFFFF_FFFF_FFFF
+  /// The last time that a machine's clock is believed to show: a day before the end, since what replaces a value
+  /// is stamped after it.
+  static let lastTime = end - 86_400_000
+
   public let bits: UInt64
   public init(bits: UInt64) { self.bits = bits }
   public init(milliseconds: UInt64, counter: UInt16 = 0) {
-    bits = (milliseconds & 0xFFFF_FFFF_FFFF) << 16 | UInt64(counter)
+    bits = min(milliseconds, Self.end) << 16 | UInt64(counter)
   }
   public var milliseconds: UInt64 { bits >> 16 }
   public var counter: UInt16 { UInt16(truncatingIfNeeded: bits) }
@@ -13,8 +21,8 @@ public struct ClockReading: Hashable, Comparable, Sendable {
     ClockReading(bits: bits &+ milliseconds << 16)
   }
 
-  /// The reading after this one.
-  public var next: ClockReading { ClockReading(bits: bits &+ 1) }
+  /// The reading after this one; of the last of all, itself.
+  public var next: ClockReading { ClockReading(bits: bits == .max ? bits : bits + 1) }
 
   /// The reading of rows that were there before sync was: earlier than every real write, so that
   /// a write of known age is never lost to one of unknown age.

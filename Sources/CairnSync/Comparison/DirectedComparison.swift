@@ -77,7 +77,8 @@ struct DirectedComparison {
     switch difference.kind {
     case .unknownLocal: return isLocalKept
     case .unknownReplica: return !isLocalKept
-    case .damagedLocal, .damagedReplica, .vanished, .orphaned, .entity: return false
+    case .damagedLocal, .damagedReplica, .vanished, .orphaned, .unsaved, .changed, .entity:
+      return false
     case .onlyLocal, .onlyReplica:
       guard let id else { return false }
       return (difference.kind == .onlyLocal) == isLocalKept

@@ -144,6 +144,10 @@ public struct StoreDifference: Sendable, Hashable {
     case vanished
     /// A row of the local store belongs to one that is gone, and the model deletes it along with that.
     case orphaned
+    /// A row of the local store was never saved: a program added it past history.
+    case unsaved
+    /// A row of the local store is not as it was saved: a program or a disk changed it past history.
+    case changed
   }
   public let kind: Kind
   /// Nil for a row that sync does not know.
@@ -169,8 +173,10 @@ public struct StoreDifference: Sendable, Hashable {
     switch kind {
     case .unknownLocal: return direction.pushes
     case .unknownReplica: return direction.pulls
-    case .value: return isOfOneWrite
-    case .damagedLocal, .damagedReplica, .vanished, .orphaned, .entity: return true
+    // A pass that left nothing waiting has brought the later of two writes, or never will.
+    case .value: return isOfOneWrite || isComplete
+    case .damagedLocal, .damagedReplica, .vanished, .orphaned, .unsaved, .changed, .entity:
+      return true
     // What the direction leaves out is no difference.
     case .onlyLocal, .onlyReplica, .members: return isComplete
     case .stamp: return false

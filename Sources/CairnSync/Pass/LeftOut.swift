@@ -46,7 +46,8 @@ struct LeftOut: Sendable {
     let read = try ledger.cursor(for: other.storeID).position
     if !records.isEmpty || !links.isEmpty {
       try visit(destination, after: min(destinationPosition, read), except: nil) { ids, keys in
-        try judge(ids.filter(records.contains), keys.filter(links.contains), comparison)
+        let keys = keys.map { comparison.back?.link($0) ?? $0 }.filter(links.contains)
+        try judge(ids.filter(records.contains), keys, comparison)
         try afterPage()
       }
     }

@@ -18,12 +18,12 @@ extension Link {
   }
 
   /// What a kind of replica has to know to reach it.
-  ///
-  /// - Parameter former: Who the replica was when it was open before.
-  func connection(former: String?) -> ReplicaConnection {
+  func connection(
+    beside neighbours: [ReplicaInspection.Neighbour]
+  ) async throws -> ReplicaConnection {
     ReplicaConnection(
       configuration: configuration, local: local, coordinator: coordinator, observer: observer,
-      neighbours: neighbours(), expectedIdentifier: former,
+      neighbours: neighbours, expectedIdentifier: try await formerIdentifier(),
       progress: { [weak self] progress in self?.change { $0.migrate(progress) } },
       hint: { [weak self] in self?.poke() })
   }
@@ -148,6 +148,18 @@ extension Link {
       }
       return former.identifier
     }
+  }
+
+  /// Whether the link was stopped by which store its file is: what is said of that depends on which other replicas
+  /// there are.
+  var isStoppedByItsFile: Bool {
+    life.lastError.map { $0.code == .duplicateReplica || $0.code == .anotherStore } ?? false
+  }
+
+  /// Whether the link was stopped by its file without knowing of a replica that was added meanwhile, and that had no
+  /// error to look at here yet.
+  func areOthers(than known: [ReplicaInspection.Neighbour]) -> Bool {
+    isStoppedByItsFile && Set(neighbours().map(\.name)) != Set(known.map(\.name))
   }
 
   /// The UUID of the store that the replica was last, without a look at its file; nil, too, where the local

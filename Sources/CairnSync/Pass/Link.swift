@@ -8,8 +8,7 @@ import Synchronization
 /// One pass-through between the local store and one replica: opens the replica, runs passes when
 /// something changed, and waits longer the longer it is in trouble.
 ///
-/// Mutable state: `state`, in its mutex. The store work happens on the queue of `context`, one
-/// step at a time; the link's task only waits for it.
+/// Mutable state: `state`, in its mutex. Stores are worked on in steps on the queue of `context`; the task only waits.
 final class Link: Sendable {
   let configuration: ReplicaConfiguration
   let filter: EntityFilter?
@@ -217,8 +216,7 @@ final class Link: Sendable {
   /// How many records the next commit moves.
   var batchSize: Int { state.withLock { $0.batch.size } }
 
-  /// How long the link may sleep: for good where both stores tell of commits, unless something waits for
-  /// time to pass.
+  /// How long the link may sleep: for good where both stores tell of commits, unless something waits for time to pass.
   private var restLimit: Duration? {
     let isTold =
       local.store.capabilities.commits?.noticesCommits ?? false
@@ -247,8 +245,9 @@ final class Link: Sendable {
 
   private func open() async {
     change { $0.beginOpening() }
+    let known = neighbours()
     do {
-      let replica = try await kind.connect(connection(former: try await formerIdentifier()))
+      let replica = try await kind.connect(try await connection(beside: known))
       state.withLock { $0.replica = replica }
       let differences = try await perform { [self, local] in
         remember(replica)
@@ -259,6 +258,7 @@ final class Link: Sendable {
       change { $0.opened(differences) }
     } catch {
       fail(error)
+      if areOthers(than: known) { retry() }
     }
   }
 

@@ -31,8 +31,8 @@ struct LinkLife: Sendable {
   private var comparison: (end: UInt64, length: UInt64)?
   /// What waits to be approved; stays while the link is paused or looks again.
   private(set) var deletions: DeletionPlan?
-  /// When to look again whether it still has to be approved.
-  private var nextLook: UInt64 = 0
+  /// When to try or to look again, and how many milliseconds later that was when it was decided.
+  private var nextLook: (time: UInt64, wait: UInt64) = (0, 0)
 
   /// What the link's task does next.
   enum Action: Hashable, Sendable {
@@ -48,12 +48,17 @@ struct LinkLife: Sendable {
     if isPaused { return .sleep(milliseconds: nil) }
     switch phase {
     case .failed: return .sleep(milliseconds: nil)
-    case .awaitingApproval where nextLook > now: return .sleep(milliseconds: nextLook - now)
-    case .waiting(let until, _) where until > now: return .sleep(milliseconds: until - now)
+    case .awaitingApproval where isEarly(now), .waiting where isEarly(now):
+      return .sleep(milliseconds: nextLook.time - now)
     case .opening, .migrating, .ready, .syncing, .waiting, .awaitingApproval, .paused, .removed:
       break
     }
     return isOpen ? .pass : .open
+  }
+
+  /// Whether it is not yet time to look again; a clock that was set back meanwhile makes no wait longer.
+  private func isEarly(_ now: UInt64) -> Bool {
+    nextLook.time > now && nextLook.time - now <= nextLook.wait
   }
 
   /// Asks for a pass that begins from now on.
@@ -148,7 +153,10 @@ struct LinkLife: Sendable {
     counters.failedPasses += 1
     switch error.recovery {
     case .person: enter(.failed(error))
-    case .retry, .wait: enter(.waiting(until: now + delay(failures), reason: error))
+    case .retry, .wait:
+      let wait = delay(failures)
+      nextLook = (now + wait, wait)
+      enter(.waiting(until: now + wait, reason: error))
     }
   }
 
@@ -157,7 +165,7 @@ struct LinkLife: Sendable {
     let minute: UInt64 = 60_000
     deletions = plan
     lastError = plan.error
-    nextLook = now + minute
+    nextLook = (now + minute, minute)
     enter(.awaitingApproval(plan))
   }
 

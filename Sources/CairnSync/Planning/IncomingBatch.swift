@@ -34,6 +34,8 @@ struct ImportSetting: Sendable {
   let time: CredibleTime
   /// Milliseconds since 1970.
   let now: UInt64
+  /// The destination in its stamps; nil for one that makes none.
+  var store: StoreID?
 
   func policy(of state: RecordState) -> DeleteConflictPolicy {
     schema.entities[state.entity]?.policy ?? defaultPolicy

@@ -64,14 +64,16 @@ extension ImportPlanner {
         winningStamp: merged.write.stamp, rule: .lastWriter, member: key.member))
   }
 
-  /// Notes a link, or a place, that was written after the delete of a record at one of its ends, by who had not heard
-  /// of that: it does not bring the record back.
+  /// Notes a link, or a place, that the delete of a record at one of its ends takes and that the deleter had not heard
+  /// of: it does not bring the record back.
   private mutating func noteLostToDeletes(_ key: LinkKey, _ mine: LinkState?, _ merged: LinkState) {
     guard merged.isMember, let relation = schema.links[key.relationship]?.relationship else {
       return
     }
     func isNews(_ new: Register?, _ old: Register?, after deletion: Deletion) -> Bool {
-      guard let stamp = new?.write.stamp, stamp > deletion.stamp else { return false }
+      guard let stamp = new?.write.stamp,
+        stamp > deletion.stamp || isUnseenHere(stamp, by: deletion)
+      else { return false }
       return old.map { $0.write.stamp < stamp } ?? true
     }
     for isOwner in [true, false] {
@@ -95,6 +97,13 @@ extension ImportPlanner {
         note(place, name + SyncSchema.positionSuffix, place.value)
       }
     }
+  }
+
+  /// Whether a record was deleted here before the write of another store came, which may be older: a delete tells what
+  /// it had seen of its record, and only its own store what it had of links.
+  private func isUnseenHere(_ write: Stamp, by deletion: Deletion) -> Bool {
+    guard let store = setting.store else { return false }
+    return deletion.stamp.store.isEpoch(of: store) && !write.store.isEpoch(of: store)
   }
 
   private mutating func resolved(_ key: LinkKey) -> LinkKey {

@@ -2,13 +2,18 @@ import CairnCoordinator
 import CairnModel
 import CairnStore
 
-/// Takes the rows of the local store that a program took away past history for deleted, with what the model's delete
-/// rules make of that; this then travels as any other delete, and the store forgets that it ever saved them.
+/// Takes what a program did to the local store past history for done now: rows that it took away for deleted, with what
+/// the model's delete rules make of that, and rows that it added for inserted.
 ///
-/// A row stays missing where the model denies its delete: a repair with a replica makes it again.
+/// All of it then travels as any other change, and the store counts as saved what it has. A row stays missing where the
+/// model denies its delete: a repair with a replica makes it again.
 struct LocalRepair {
   let access: StoreAccess
   let coordinator: PersistentStoreCoordinator
+  /// Whether rows that are not as they were saved are taken for written now, and so are links.
+  ///
+  /// Nothing tells whether a program or a disk changed them.
+  var acceptsChanges = false
   private static let page = 200
 
   /// - Parameter isPlan: Whether only to tell what would be done.
@@ -31,12 +36,25 @@ struct LocalRepair {
       return difference(.orphaned, $0, $0.entity.name ?? "", id)
     }
     let differences = gone.filter { !denied.contains($0.row ?? "") } + along
+    let unsaved = try stored(access.store.capabilities.integrity?.unsavedRows() ?? [])
+    let changed =
+      try acceptsChanges
+      ? stored(access.store.capabilities.integrity?.changedRows() ?? []) : []
+    let kept = try kept(unsaved, .unsaved, isKnown) + kept(changed, .changed, isKnown)
     let report = RepairReport(
       replica: StoreReference.localName, isPlan: isPlan,
-      actions: differences.map {
-        RepairReport.Action(kind: .deleted, preferred: .local, difference: $0)
+      actions: (differences + kept).map {
+        RepairRule.action(for: $0, preferring: .local) { _ in false }
       })
     if isPlan { return report }
+    try accept(unsaved, isKnown: isKnown) { work, object, stamp in
+      // A repair with a replica may have taken it up.
+      if try work.ledger.recordID(for: object) == nil { try work.insert(object, stamp) }
+    }
+    try accept(changed, isKnown: isKnown) { try $0.update($1, nil, $2) }
+    if acceptsChanges || !unsaved.isEmpty {
+      try access.store.capabilities.integrity?.acceptChangedLinks()
+    }
     let deleted = (known.map(\.object) + unknown).filter { !effects.denied.contains($0) }
     for start in stride(from: 0, to: deleted.count, by: Self.page) {
       try deletion.perform(Array(deleted[start..<min(start + Self.page, deleted.count)]))
@@ -45,6 +63,48 @@ struct LocalRepair {
     try access.store.capabilities.integrity?.acceptLostRows(
       of: effects.denied.isEmpty ? nil : deleted)
     return report
+  }
+
+  // MARK: Rows that are there
+
+  /// The same rows with the entities that they are of: the store may have named their tables alone.
+  private func stored(_ rows: [ManagedObjectID]) throws -> [ManagedObjectID] {
+    let wanted = Set(rows.map(Row.init))
+    let roots = Dictionary(rows.map { ($0.entity.rootEntity.name, $0.entity.rootEntity) }) {
+      first, _ in first
+    }
+    return try roots.sorted { ($0.key ?? "") < ($1.key ?? "") }.flatMap { _, root in
+      guard
+        case .objectIDs(let found) = try access.store.fetch(
+          StoreFetchRequest(entity: root, result: .objectIDs))
+      else { return [ManagedObjectID]() }
+      return found.filter { wanted.contains(Row($0)) }
+    }
+  }
+
+  private func kept(
+    _ rows: [ManagedObjectID], _ kind: StoreDifference.Kind, _ isKnown: Bool
+  ) throws -> [StoreDifference] {
+    let ledger = isKnown ? try access.ledger() : nil
+    return try rows.map {
+      difference(kind, $0, $0.entity.name ?? "", try ledger?.recordID(for: $0))
+    }
+  }
+
+  /// Takes rows for written now, in the store's sums last: a repair that dies before finds them once more.
+  private func accept(
+    _ rows: [ManagedObjectID], isKnown: Bool,
+    _ capture: (inout CaptureWork, ManagedObjectID, Stamp) throws -> Void
+  ) throws {
+    for start in stride(from: 0, to: rows.count, by: Self.page) {
+      let page = Array(rows[start..<min(start + Self.page, rows.count)])
+      if isKnown {
+        try access.captureNow { work, stamp in
+          for object in page { try capture(&work, object, stamp) }
+        }
+      }
+      try access.store.capabilities.integrity?.acceptChangedRows(of: page)
+    }
   }
 
   /// A row by its table and its key, whichever entity of the table is said to have it.

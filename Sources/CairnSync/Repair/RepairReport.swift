@@ -72,6 +72,8 @@ enum RepairRule {
     case .stamp: return Action(kind: .merged, preferred: nil, difference: difference)
     case .vanished, .orphaned:
       return Action(kind: .deleted, preferred: .local, difference: difference)
+    case .unsaved: return Action(kind: .takenUp, preferred: .local, difference: difference)
+    case .changed: return Action(kind: .written, preferred: .local, difference: difference)
     case .members: return Action(kind: .members, preferred: nil, difference: difference)
     }
   }

@@ -54,6 +54,12 @@ struct StoreRepair {
       try exchange(Array(ids[start..<min(start + Self.page, ids.count)]), formerKeys)
     }
     for (side, keys) in formerKeys { try keys.remove(from: access(side)) }
+    // Both have the links that both know now.
+    if actions.contains(where: { $0.kind == .members || $0.kind == .takenUp }) {
+      for side in RepairPreference.allCases {
+        try access(side).store.capabilities.integrity?.acceptChangedLinks()
+      }
+    }
   }
 
   private func access(_ side: RepairPreference) -> StoreAccess {
@@ -82,6 +88,7 @@ struct StoreRepair {
           }
         }
       }
+      try access.store.capabilities.integrity?.acceptChangedRows(of: found)
     }
   }
 

@@ -39,19 +39,23 @@ extension SyncEngine {
     return report
   }
 
-  /// Takes rows of the local store that are gone, with no history that tells of it, for deleted now: the deletes
-  /// travel as any other, and the model's delete rules are followed for the rows around them.
+  /// Takes rows of the local store that are gone, with no history that tells of it, for deleted now, and rows that were
+  /// added in the same way for inserted: both travel as any other change, and the model's delete rules are followed for
+  /// the rows around those that are gone.
   ///
-  /// A repair with a replica makes such rows again instead.
+  /// A repair with a replica makes rows that are gone again instead.
   ///
   /// - Parameters:
+  ///   - acceptsChanges: Whether rows and links that are not as they were saved count as written now, too. Nothing
+  ///     tells whether a program or a disk changed them; a repair with a replica brings back what was saved.
   ///   - isPlan: Whether only to tell what would be done.
   ///   - timeout: How long the replicas that a comparison has found to differ may take to be compared once more.
   public func repairLocal(
-    isPlan: Bool = false, timeout: Duration = .seconds(60)
+    acceptsChanges: Bool = false, isPlan: Bool = false, timeout: Duration = .seconds(60)
   ) async throws -> RepairReport {
     let report = try await operating { [self] in
-      try LocalRepair(access: local, coordinator: coordinator).run(isPlan: isPlan)
+      try LocalRepair(access: local, coordinator: coordinator, acceptsChanges: acceptsChanges)
+        .run(isPlan: isPlan)
     }
     if isPlan || report.actions.isEmpty { return report }
     poke()

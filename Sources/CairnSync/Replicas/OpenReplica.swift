@@ -76,13 +76,15 @@ extension SyncSchema {
     to model: ManagedObjectModel, configuration: SyncConfiguration
   ) throws -> SyncSchema {
     let plain = try SyncSchema(
-      model: model, defaultPolicy: configuration.deleteConflicts, policies: [:])
+      model: model, defaultPolicy: configuration.deleteConflicts, policies: [:],
+      versions: versions)
     let translation = SchemaTranslation(from: names, to: plain)
     let policies = Dictionary(
       configuration.deleteConflictsByEntity.map { (translation.entity($0.key), $0.value) },
       uniquingKeysWith: { first, _ in first }
     ).filter { model.entitiesByName[$0.key] != nil }
     return try SyncSchema(
-      model: model, defaultPolicy: configuration.deleteConflicts, policies: policies)
+      model: model, defaultPolicy: configuration.deleteConflicts, policies: policies,
+      versions: versions)
   }
 }

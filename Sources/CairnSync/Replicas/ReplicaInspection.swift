@@ -280,18 +280,19 @@ package struct ReplicaInspection: Sendable {
       recovery: .person)
   }
 
-  /// The model that the store keeps of itself; nil for one that cannot be read, which the opening reports: it comes out
-  /// of a file that others write, and is not to be compared.
+  /// The model that the store keeps of itself; nil where no model can be made of it, which the opening reports: it comes
+  /// out of a file that others write, and is not to be compared.
   ///
-  /// - Throws: What says that another program keeps the store locked, and nothing of its model.
+  /// - Throws: What says nothing of the model, such as that another program keeps the store locked, or that the
+  ///   connection ended: the link looks again.
   private func storedModel(
     _ type: any InPlaceMigrating.Type, _ options: StoreOptions
   ) throws -> ManagedObjectModel? {
     do {
       return try type.cachedModel(at: url, options: options)
-    } catch let error as CoreDataError where error.storeTrouble == .locked {
-      throw error
-    } catch {
+    } catch let error as CoreDataError where error.code == .migrationMissingSourceModel {
+      return nil
+    } catch is ModelFileError {
       return nil
     }
   }

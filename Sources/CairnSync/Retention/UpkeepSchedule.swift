@@ -41,7 +41,8 @@ public struct UpkeepSchedule: Sendable, Hashable {
   }
 
   public func next(now: UInt64, _ times: Times) -> Work {
-    let ready = times.started + min(Self.grace, purgeEvery)
+    // A start in the future is one of a wrong clock, too.
+    let ready = times.started > now ? now : times.started + min(Self.grace, purgeEvery)
     func wait(_ last: UInt64, _ interval: UInt64) -> UInt64 {
       // A time in the future is one of a wrong clock.
       let due = last > now ? now : max(ready, last == 0 ? ready : last + interval)

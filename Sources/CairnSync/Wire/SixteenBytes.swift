@@ -90,7 +90,7 @@ public struct RecordID: SixteenBytes {
 
   /// A new ID for the given time with 74 bits out of two random words.
   public init(milliseconds: UInt64, random: (UInt64, UInt64)) {
-    high = (milliseconds & 0xFFFF_FFFF_FFFF) << 16 | 0x7000 | (random.0 & 0x0FFF)
+    high = min(milliseconds, ClockReading.end) << 16 | 0x7000 | (random.0 & 0x0FFF)
     low = 0x8000_0000_0000_0000 | (random.1 & 0x3FFF_FFFF_FFFF_FFFF)
   }
 

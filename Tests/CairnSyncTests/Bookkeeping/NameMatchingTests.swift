@@ -1,3 +1,4 @@
+import CairnModel
 import Testing
 
 @testable import CairnSync
@@ -28,6 +29,37 @@ struct NameMatchingTests {
   ])
   func identifiersComeBeforeNames(first: String, second: String, expected: String) {
     #expect(matching(first, second) == expected)
+  }
+
+  /// Each level has an identifier of its own, be it that of the first version or of the one before.
+  @Test(arguments: [
+    ("addr.city", "addr.town(addr.city)", "addr.city=addr.town"),
+    ("addr.city", "place.town(addr.city)", "addr.city=place.town"),
+    ("place.town(addr.city)", "site.spot(place.city)", "place.town=site.spot"),
+    ("place.town(addr.city)", "site.spot(addr.town)", "place.town=site.spot"),
+    ("place.town(addr.city)", "site.spot(place.town)", "place.town=site.spot"),
+    ("a.x b.x", "a.x(b.x) b.x(a.x)", "a.x=b.x b.x=a.x"), ("addr", "addr.city", ""),
+  ])
+  func elementsMatchWithinTheirAttribute(first: String, second: String, expected: String) {
+    let pairs = NameMatching(paths: version(first), version(second)).pairs
+    #expect(pairs.map { "\($0.key)=\($0.value)" }.sorted().joined(separator: " ") == expected)
+  }
+
+  @Test func aRenamedElementHasItsOwnIdentifierBesideThatOfItsAttribute() throws {
+    let place = CompositeAttributeDescription()
+    place.name = "place"
+    place.renamingIdentifier = "addr"
+    let town = AttributeDescription(name: "town", type: .string)
+    town.renamingIdentifier = "city"
+    place.elements = [town, AttributeDescription(name: "street", type: .string)]
+    let shop = EntityDescription(name: "Shop")
+    shop.properties = [place]
+    let model = ManagedObjectModel()
+    model.entities = [shop]
+    try model.prepareForUse()
+    let schema = try SyncSchema(model: model, defaultPolicy: .lastWriter, policies: [:])
+    let names = schema.names.entities["Shop"]?.properties
+    #expect(names == ["place.town": "addr.city", "place.street": "addr.street"])
   }
 
   /// All versions with up to two of three names, each with any identifier.

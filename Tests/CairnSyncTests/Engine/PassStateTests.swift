@@ -66,6 +66,15 @@ struct PassStateTests {
     #expect(life.next(isOpen: true, now: 0) == .stop)
   }
 
+  @Test func aClockThatIsSetBackMakesNoWaitLonger() {
+    var life = LinkLife()
+    life.opened()
+    let year: UInt64 = 31_536_000_000
+    life.fail(SyncError(.storeUnavailable, "gone", recovery: .wait), now: year) { _ in 100 }
+    #expect(life.next(isOpen: true, now: year + 40) == .sleep(milliseconds: 60))
+    #expect(life.next(isOpen: true, now: 40) == .pass)
+  }
+
   @Test func aLinkThatGoesOnBeforeItsReplicaIsOpenIsNotCalledReady() {
     var life = LinkLife()
     life.pause()

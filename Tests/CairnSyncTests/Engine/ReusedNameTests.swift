@@ -22,6 +22,17 @@ struct ReusedNameTests {
     return model
   }
 
+  /// The new `value` was renamed as well, and there is another one.
+  private static var modelReusingTwice: ManagedObjectModel {
+    let model = Self.model(reusing: true)
+    let item = model.entitiesByName["Item"]
+    let value = item?.propertiesByName["value"]
+    value?.name = "words"
+    value?.renamingIdentifier = "value"
+    item?.properties.append(AttributeDescription(name: "value", type: .string))
+    return model
+  }
+
   private func settle(_ daemons: Daemon...) async throws {
     for _ in 0..<2 { for daemon in daemons { try await daemon.engine.wait(timeout: .patience) } }
   }
@@ -78,5 +89,26 @@ struct ReusedNameTests {
     try await settle(new, old)
     #expect(try value("text", old) == "t")
     try await expect(["text": "t", "value": "new"], afterUpgradeOf: old, of: hub, beside: new)
+  }
+
+  @Test func whatWasWrittenUnderEachMeaningOfANameStaysWhereItIsGivenAwayTwice() async throws {
+    let hub = try FileHub()
+    var daemon = try hub.daemon("a")
+    try daemon.insert(["a"])
+    try await settle(daemon)
+    try await daemon.close()
+    daemon = try hub.daemon("a", model: Self.model(reusing: true))
+    try set(["value": "second"], by: daemon)
+    try await settle(daemon)
+    try await daemon.close()
+    daemon = try hub.daemon("a", model: Self.modelReusingTwice)
+    try set(["value": "third"], by: daemon)
+    try await settle(daemon)
+    for (name, expected) in ["text": "a", "words": "second", "value": "third"] {
+      #expect(try value(name, daemon) == expected, "\(name)")
+    }
+    let report = try await daemon.engine.verify(name: "hub", timeout: .patience)
+    #expect(report.isEqual, "\(report.differences)")
+    try await daemon.close()
   }
 }

@@ -22,6 +22,7 @@ struct SyncEngineTests {
       kinds: [any StoreKind] = [], environment: SyncEnvironment = .live,
       policy: DeleteConflictPolicy = .lastWriter,
       pollInterval: Duration = .milliseconds(50), noticesCommits: Bool = false,
+      keepsSums: Bool = false,
       configure: (inout SyncConfiguration) -> Void = { _ in }
     ) throws {
       let coordinator = PersistentStoreCoordinator(
@@ -34,6 +35,7 @@ struct SyncEngineTests {
           StoreOptionKey.historyTracking: true,
           StoreOptionKey.migrateAutomatically: true, StoreOptionKey.inferMappingModel: true,
           StoreOptionKey.remoteChangeNotification: noticesCommits,
+          StoreOptionKey.rowChecksums: keepsSums,
         ])
       var configuration = SyncConfiguration()
       configuration.pollInterval = pollInterval

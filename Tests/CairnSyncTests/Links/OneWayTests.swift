@@ -332,4 +332,34 @@ struct OneWayTests {
     try await expectLeftOut(1, "1 record stays")
     await daemon.engine.stop()
   }
+
+  /// The replica's version of the model calls the relationship otherwise.
+  @Test func aLinkThatReachesTheReplicaElsewhereIsLeftOutNoMore() async throws {
+    let model = SampleModel.make(.newer)
+    let tags = model.entitiesByName["Item"]?.propertiesByName["tags"]
+    tags?.name = "zones"
+    tags?.renamingIdentifier = "tags"
+    let other = try SyncEngineTests.Daemon("other", in: scratch, model: model)
+    try other.engine.addReplica(ReplicaConfiguration(name: "nas", url: url))
+    try other.site.write { context in
+      _ = try other.site.insert("Item", ["key": "i"], in: context)
+      _ = try other.site.insert("Tag", ["name": "t"], in: context)
+    }
+    func add(_ name: String, by site: Fleet.Site) throws {
+      try site.write { context in
+        let tag = try #require(try site.find("Tag", "t", in: context))
+        try site.find("Item", "i", in: context)?.setValue(Set([tag]), forKey: name)
+      }
+    }
+    try await other.engine.wait(timeout: .patience)
+    try link(.pull)
+    #expect(await refusal()?.code == nil)
+    try add("tags", by: daemon.site)
+    #expect(await refusal()?.code == .leftOut)
+    try add("zones", by: other.site)
+    try await other.engine.wait(timeout: .patience)
+    #expect(await refusal()?.code == nil)
+    await daemon.engine.stop()
+    try await other.close()
+  }
 }

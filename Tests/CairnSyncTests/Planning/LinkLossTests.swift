@@ -13,10 +13,12 @@ struct LinkLossTests {
     Stamp(clock: ClockReading(bits: time), store: store.id)
   }
 
-  /// - Parameter deleted: What the other store deletes before it hears of the link.
-  @Test(arguments: [item, tag])
-  func aLinkThatIsWrittenAfterTheDeleteOfOneOfItsRecordsIsJournaledOnce(
-    deleted: RecordID
+  /// - Parameters:
+  ///   - deleted: What the other store deletes before it hears of the link.
+  ///   - time: When the link is written: before the delete or after it.
+  @Test(arguments: [item, tag], [15, 30] as [UInt64])
+  func aLinkThatTheDeleterOfOneOfItsRecordsHadNotSeenIsJournaledOnce(
+    deleted: RecordID, time: UInt64
   ) throws {
     let setting = try PlanLawTests.setting(.lastWriter)
     var (deleter, writer) = (PureStore(1, setting), PureStore(2, setting))
@@ -24,7 +26,7 @@ struct LinkLossTests {
     deleter.insert(Self.tag, "Tag", ["name": .string("t")], Self.stamp(11, deleter))
     try writer.receive(from: deleter)
     deleter.delete(deleted, Self.stamp(20, deleter))
-    writer.link(Self.key, true, Self.stamp(30, writer))
+    writer.link(Self.key, true, Self.stamp(time, writer))
     func lost() throws -> [Conflict] {
       try deleter.plan(writer.states, writer.linkChanges, from: writer.id).conflicts
         .filter { $0.member != nil }
@@ -35,7 +37,7 @@ struct LinkLossTests {
     let isItem = deleted == Self.item
     #expect(conflict.record == deleted && conflict.property == (isItem ? "tags" : "items"))
     #expect(conflict.losingValue == .reference(isItem ? Self.tag : Self.item))
-    #expect(conflict.rule == .deleteWon && conflict.losingStamp == Self.stamp(30, writer))
+    #expect(conflict.rule == .deleteWon && conflict.losingStamp == Self.stamp(time, writer))
     try deleter.receive(from: writer)
     #expect(deleter.rows[deleted] == nil, "a link brings no record back")
     #expect(try lost().isEmpty)

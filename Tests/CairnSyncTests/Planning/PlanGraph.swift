@@ -107,7 +107,7 @@ struct PlanGraph {
     let contents = store.contents
     if let number = storeNumbers[contents] { return number }
     if let flaw = store.flaw() {
-      throw Flaw(what: "store \(store.id.low): \(flaw)", history: [])
+      throw Flaw(what: "store \(store.id.high): \(flaw)", history: [])
     }
     storeNumbers[contents] = stores.count
     stores.append(store)
@@ -195,7 +195,7 @@ struct PlanGraph {
       let all = nodes[node].stores.map { stores[$0] }
       for store in all.dropFirst() where store.picture != all[0].picture {
         throw Flaw(
-          what: "in the end store \(store.id.low) has \(store.picture), not \(all[0].picture)",
+          what: "in the end store \(store.id.high) has \(store.picture), not \(all[0].picture)",
           history: history(of: node))
       }
       for store in all.dropFirst() where store.states != all[0].states {

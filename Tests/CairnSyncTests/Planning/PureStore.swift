@@ -25,7 +25,9 @@ struct PureStore {
   static let rounds = 30
 
   init(_ number: UInt64, _ setting: ImportSetting) {
-    id = StoreID(high: 0, low: number)
+    id = StoreID(high: number, low: 0)
+    var setting = setting
+    setting.store = id
     self.setting = setting
   }
 

@@ -45,6 +45,8 @@ struct UpkeepScheduleTests {
     let times = UpkeepSchedule.Times(
       started: start, purged: start + 400 * Self.day, verified: start + 400 * Self.day)
     #expect(Self.schedule().next(now: start, times) == .purge)
+    let ahead = UpkeepSchedule.Times(started: start + 400 * Self.day)
+    #expect(Self.schedule().next(now: start, ahead) == .purge, "set back since the start")
     // Waits are cut, so that a clock that is set is noticed.
     let done = UpkeepSchedule.Times(started: start, purged: start, verified: start)
     #expect(Self.schedule().next(now: start, done) == .wait(Self.hour))
