@@ -24,7 +24,7 @@ open class SQLiteStore: PersistentStore, FailureReporting, MemberReading, RowKey
     var hasTriedHolding = false
     /// How long a transaction may take in a file with triggers that are not of the model's making.
     var writeLimit: Duration?
-    /// Whether commits are recorded in history.
+    /// Whether commits are recorded in history, whose tables are as this model needs them.
     var recordsHistory = false
     /// Set when a write failed in a way that leaves the file in doubt.
     var failure: CoreDataError?

@@ -27,6 +27,9 @@ public enum StoreOptionKey {
   /// - `page_size` (default 4096) and `auto_vacuum` (default 2, incremental): of new stores only.
   /// - `cache_size`: SQLite's default of 2 MiB a connection, but 16 MiB for the one that writes and
   ///   for the one that reads faults and what short fetches find; a value here is every connection's.
+  ///
+  /// Pragmas that change the file (`user_version`), hold for the whole process (`hard_heap_limit`)
+  /// or take a store's connections apart (`query_only`, `locking_mode`) are refused with 134080 too.
   public static let sqlitePragmas = "NSSQLitePragmasOption"
   /// A flag: opening the store brings SQLite's statistics for choosing indexes up to date.
   ///
@@ -48,7 +51,8 @@ public enum StoreOptionKey {
     "NSPersistentStoreDeferredLightweightMigrationOptionKey"
   /// A flag: commits are recorded in persistent history.
   ///
-  /// A store that has history goes on recording without the option.
+  /// A store that has history goes on recording without the option. One that is open in a program
+  /// without the option records from the save or batch on that finds that another program has begun.
   public static let historyTracking = "NSPersistentHistoryTrackingKey"
   /// A flag: commits of any process to the store are announced by `persistentStoreRemoteChange`.
   public static let remoteChangeNotification = "NSPersistentStoreRemoteChangeNotificationOptionKey"

@@ -69,6 +69,29 @@ import Testing
     #expect(try fixture.column("SELECT COUNT(*) FROM ZCOMPANY") == ["0"])
   }
 
+  @Test(arguments: [
+    ("user_version", "7", "sqlite3"), ("Application_ID", "7", "sqlite3"),
+    ("query_only", "1", StoreOptionKey.readOnly), ("encoding", "UTF-16", "UTF-8"),
+    ("writable_schema", "1", "the model"), ("locking_mode", "EXCLUSIVE", "several connections"),
+    ("hard_heap_limit", "1000", "the process"),
+  ])
+  func aPragmaThatNoStoreCanBeOpenedWithIsRefusedByName(
+    name: String, value: String, remedy: String
+  ) throws {
+    let fixture = try StoreFixture()
+    let error = #expect(throws: CoreDataError.self) {
+      _ = try fixture.another(options: [StoreOptionKey.sqlitePragmas: [name: value]])
+    }
+    #expect(error?.code == .persistentStoreOpen)
+    let text = error.map { "\($0)" } ?? ""
+    #expect(text.contains("\(name) = \(value)") && text.contains(remedy), "\(text)")
+  }
+
+  @Test func theEncodingThatStoresHaveMayBeAskedFor() throws {
+    let fixture = try StoreFixture(options: [StoreOptionKey.sqlitePragmas: ["encoding": "UTF-8"]])
+    #expect(try fixture.column("PRAGMA encoding") == ["UTF-8"])
+  }
+
   @Test func vacuumGivesBackRoomAndAnalyzeMakesStatistics() throws {
     let fixture = try StoreFixture()
     let rows = try fixture.insert(

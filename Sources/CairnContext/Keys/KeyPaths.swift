@@ -19,15 +19,23 @@ enum KeyPathAccess {
     return (String(path[..<dot]), path[path.index(after: dot)...])
   }
 
+  /// What a value, or each member of a collection, has for a key, in which points mean nothing.
+  static func value(of start: Any?, key: String) -> Any? {
+    guard let start = AttributeCoding.unwrapped(start) else { return nil }
+    return key.first == "@" ? applied(key, to: start) : step(from: start, key: key)
+  }
+
   private static func step(from value: Any, key: String) -> Any? {
     switch value {
     case let object as ManagedObject: return object.value(forKey: key)
     case let ordered as NSOrderedSet:
-      let values = ordered.compactMap { self.value(of: $0, key[...]) }
-      return NSOrderedSet(array: values)
+      // One by one: made of an array, Foundation's ordered set lists what comes twice two times.
+      let values = NSMutableOrderedSet()
+      for member in ordered { self.value(of: member, key: key).map(values.add) }
+      return NSOrderedSet(orderedSet: values)
     case let members as Set<AnyHashable>:
-      return Set(members.compactMap { self.value(of: $0.base, key[...]) as? AnyHashable })
-    case let members as [Any]: return members.map { self.value(of: $0, key[...]) ?? NSNull() }
+      return Set(members.compactMap { self.value(of: $0.base, key: key) as? AnyHashable })
+    case let members as [Any]: return members.map { self.value(of: $0, key: key) ?? NSNull() }
     case let dictionary as [String: Any]: return dictionary[key]
     default: return applied(key, to: value)
     }
@@ -57,6 +65,16 @@ enum KeyPathAccess {
     }
     for next in objects(in: object.value(forKey: key)) {
       next.setValue(value, forKeyPath: String(rest))
+    }
+  }
+
+  static func set(_ value: Any?, _ key: String, ofAll members: [Any]) {
+    for member in members {
+      guard let object = member as? ManagedObject else {
+        // The program's collection; Core Data raises here for what has no such key.
+        fatalError("setValue(_:forKey:) of a collection sets the values of managed objects only.")
+      }
+      object.setValue(value, forKey: key)
     }
   }
 

@@ -1,4 +1,5 @@
 import CairnModel
+import CairnPredicates
 import Foundation
 
 /// The text of a managed object, in the form Core Data prints.
@@ -22,7 +23,7 @@ enum ObjectDescription {
       case .string(let string): text = "\"\(string)\""
       case .object(let id): text = "\(id)"
       case .boolean, .integer, .float, .double, .decimal, .date, .data, .uuid, .url:
-        text = AttributeCoding.decode(slots[index]).map { "\($0)" } ?? "nil"
+        text = AttributeCoding.decode(slots[index]).map(PlainText.of) ?? "nil"
       }
       lines.append("    \(slot.name) = \(text);")
     }

@@ -1,4 +1,5 @@
 import CairnModel
+import CairnPredicates
 import CairnStore
 import Foundation
 
@@ -131,7 +132,7 @@ final class ResultsTracking: @unchecked Sendable {
     case let text as String: return text
     case let number as NSNumber:
       return String(cString: number.objCType) == "c" ? "\(number.int8Value)" : number.stringValue
-    case .some(let value): return "\(value)"
+    case .some(let value): return PlainText.of(value)
     }
   }
 

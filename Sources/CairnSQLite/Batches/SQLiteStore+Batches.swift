@@ -9,7 +9,6 @@ extension SQLiteStore: BatchExecuting {
   public func executeBatch(
     _ request: StoreBatchRequest, author: String?, contextName: String?
   ) throws -> BatchOutcome {
-    let records = state.withLock { $0.recordsHistory }
     var batch: BatchTransaction?
     do {
       let outcome = try write(
@@ -19,7 +18,7 @@ extension SQLiteStore: BatchExecuting {
         batch?.discardFiles()
         let work = BatchTransaction(
           lookup: lookup,
-          history: records
+          history: try beginHistory(lookup)
             ? try HistoryWriter(
               lookup: lookup, author: author, contextName: contextName, date: Date()) : nil)
         batch = work
@@ -29,6 +28,7 @@ extension SQLiteStore: BatchExecuting {
         try forgetSums(ofFiles: work.obsoleteFiles, lookup.connection)
         return outcome
       }
+      if batch?.recordsHistory == true { state.withLock { $0.recordsHistory = true } }
       removeUnneededFiles(batch?.obsoleteFiles ?? [])
       return outcome ?? BatchOutcome()
     } catch {

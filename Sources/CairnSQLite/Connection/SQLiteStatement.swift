@@ -1,4 +1,5 @@
 import CairnModel
+import CairnSQL
 import CairnStore
 import Foundation
 import GRDB
@@ -165,6 +166,21 @@ struct SQLiteConnection {
           + "more. Restore the store from a backup.")
     }
     return last
+  }
+
+  /// Counts so many new keys of a root entity as given out, and all that its table has; returns the first.
+  @discardableResult
+  func reserveKeys(_ count: Int64, of root: SQLEntity) throws -> Int64 {
+    let highest = try lastKey(ofEntity: root.number, table: root.table)
+    let statement = try statement(
+      "INSERT INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES (?1, ?2, 0, ?3) "
+        + "ON CONFLICT (Z_ENT) DO UPDATE SET Z_MAX = ?3")
+    defer { statement.reset() }
+    statement.bind(Int64(root.number), at: 1)
+    statement.bind(root.name, at: 2)
+    statement.bind(highest + count, at: 3)
+    try statement.run()
+    return highest + 1
   }
 
   /// The same, whatever it is.

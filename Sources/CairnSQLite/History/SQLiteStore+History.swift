@@ -75,6 +75,24 @@ extension SQLiteStore: HistoryKeeping {
   }
 }
 
+extension SQLiteStore {
+  /// Whether commits are recorded in history.
+  var recordsHistory: Bool {
+    state.withLock { $0.recordsHistory || $0.snapshots?.othersRecordHistory == true }
+  }
+
+  /// Whether a write transaction is to be recorded.
+  ///
+  /// Where another program has switched history on, its tables get what this store's model needs of
+  /// them.
+  func beginHistory(_ lookup: RowLookup) throws -> Bool {
+    if state.withLock({ $0.recordsHistory }) { return true }
+    guard recordsHistory else { return false }
+    try HistoryTables.create(for: lookup.schema, lookup.connection)
+    return true
+  }
+}
+
 /// Makes records of history rows.
 struct HistoryReader {
   let lookup: RowLookup

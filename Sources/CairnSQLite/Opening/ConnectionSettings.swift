@@ -115,6 +115,29 @@ struct ConnectionSettings {
     try database.execute(sql: "PRAGMA synchronous = \(level)")
   }
 
+  /// Pragmas that no connection to a store may set, since a store has several and most of them only read, with what
+  /// to do instead.
+  private static let refused: [String: String] = {
+    let changesFile =
+      "It changes the file. Leave it out, and set it with sqlite3 "
+      + "while no program has the store open."
+    let changesProcess =
+      "It holds for all databases of the process. Leave it out, and set it with a "
+      + "connection of your own."
+    return [
+      "application_id": changesFile, "default_cache_size": changesFile,
+      "incremental_vacuum": changesFile, "schema_version": changesFile,
+      "user_version": changesFile, "wal_checkpoint": changesFile,
+      "data_store_directory": changesProcess, "hard_heap_limit": changesProcess,
+      "soft_heap_limit": changesProcess, "temp_store_directory": changesProcess,
+      "encoding": "Text in stores is UTF-8. Leave it out.",
+      "locking_mode":
+        "The store has several connections, which would wait for each other. Leave it out.",
+      "query_only": "Set \(StoreOptionKey.readOnly) to open the store for reading.",
+      "writable_schema": "The schema is the model's. Leave it out, and change the model.",
+    ]
+  }()
+
   /// The statements for the pragmas of the options, those set elsewhere left out.
   private func pragmas() throws -> [String] {
     try options.sqlitePragmas.sorted { $0.key < $1.key }.compactMap { name, value in
@@ -128,7 +151,14 @@ struct ConnectionSettings {
           "The pragma \(name) = \(value) in \(StoreOptionKey.sqlitePragmas) is not a name and a "
             + "plain value.")
       }
-      switch name.lowercased() {
+      let key = name.lowercased()
+      if key == "encoding", ["UTF-8", "UTF8"].contains(value.uppercased()) { return nil }
+      if let reason = Self.refused[key] {
+        throw CoreDataError(
+          .persistentStoreOpen,
+          "The pragma \(name) = \(value) in \(StoreOptionKey.sqlitePragmas) is refused. \(reason)")
+      }
+      switch key {
       case "journal_mode", "synchronous", "page_size", "auto_vacuum", "busy_timeout": return nil
       default: return "PRAGMA \(name) = \(value)"
       }

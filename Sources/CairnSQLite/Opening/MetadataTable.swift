@@ -46,8 +46,7 @@ enum MetadataTable {
     let uuid = list.removeValue(forKey: StoreMetadataKey.uuid) as? String
     list[StoreMetadataKey.type] = list[StoreMetadataKey.type] ?? StoreTypeName.sqlite
     guard
-      let data = try? PropertyListSerialization.data(
-        fromPropertyList: list, format: .binary, options: 0)
+      let data = try? PropertyListReading.data(of: list)
     else {
       throw CoreDataError(
         .persistentStoreSave,

@@ -158,7 +158,9 @@ extension SQLiteStore {
         hasForeignTriggers ? .seconds(max(configuration.options.timeout, 0.1)) : nil
       state.database = database
       state.hasTriedHolding = false
-      state.snapshots = SnapshotCheck(path: path, metadata: metadata, place: state.place)
+      state.snapshots = SnapshotCheck(
+        path: path, metadata: metadata, place: state.place,
+        hadHistory: records || hasHistoryTables(facts))
       state.reader = RowReader(schema: schema, identity: identity, files: files)
       state.recordsHistory = records
     }
@@ -195,12 +197,14 @@ extension SQLiteStore {
   private func hasTransactions(
     _ facts: SQLiteFileFacts, _ database: any DatabaseWriter
   ) throws -> Bool {
-    guard facts.catalog.tables["ATRANSACTION"] != nil, facts.catalog.tables["ACHANGE"] != nil else {
-      return false
-    }
+    guard hasHistoryTables(facts) else { return false }
     return try database.writeWithoutTransaction {
       try SQLiteConnection(database: $0).integer("SELECT 1 FROM ATRANSACTION LIMIT 1") != nil
     }
+  }
+
+  private func hasHistoryTables(_ facts: SQLiteFileFacts) -> Bool {
+    facts.catalog.tables["ATRANSACTION"] != nil && facts.catalog.tables["ACHANGE"] != nil
   }
 
   /// What the options ask to be done to the file whenever it is opened.

@@ -93,7 +93,7 @@ extension SQLiteStore {
     let keepsValues = schema.entity(destination).subtree.contains { number in
       schema.entity(number: number)?.history.tombstoneSlots.isEmpty == false
     }
-    if keepsValues, state.withLock({ $0.recordsHistory }) { return nil }
+    if keepsValues, recordsHistory { return nil }
     return try readBriefly { try $0.memberVersions(of: relationship, owners: owners) }
   }
 }

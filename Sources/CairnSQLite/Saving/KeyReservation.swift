@@ -23,7 +23,7 @@ enum KeyReservation {
   /// The first key of each run.
   static func reserve(for runs: [RowKeyRun], _ lookup: RowLookup) throws -> [Int64] {
     try firsts(of: runs, lookup) { root, count in
-      try reserve(count, root: root, lookup.connection)
+      try lookup.connection.reserveKeys(count, of: root)
     }
   }
 
@@ -46,7 +46,7 @@ enum KeyReservation {
       guard let root = lookup.schema.entity(number: number) else { continue }
       let first = claims.lazy.filter { lookup.schema.entity($0.entity).rootNumber == number }
         .map(\.first).min()
-      guard try reserve(count, root: root, lookup.connection) == first else { return false }
+      guard try lookup.connection.reserveKeys(count, of: root) == first else { return false }
     }
     return true
   }
@@ -78,21 +78,5 @@ enum KeyReservation {
       counts[lookup.schema.entity(run.entity).rootNumber, default: 0] += Int64(run.count)
     }
     return counts
-  }
-
-  /// The first of `count` new keys of a table.
-  static func reserve(
-    _ count: Int64, root: SQLEntity, _ connection: SQLiteConnection
-  ) throws -> Int64 {
-    let highest = try connection.lastKey(ofEntity: root.number, table: root.table)
-    let statement = try connection.statement(
-      "INSERT INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES (?1, ?2, 0, ?3) "
-        + "ON CONFLICT (Z_ENT) DO UPDATE SET Z_MAX = ?3")
-    defer { statement.reset() }
-    statement.bind(Int64(root.number), at: 1)
-    statement.bind(root.name, at: 2)
-    statement.bind(highest + count, at: 3)
-    try statement.run()
-    return highest + 1
   }
 }

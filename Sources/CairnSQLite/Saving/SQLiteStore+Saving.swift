@@ -7,7 +7,7 @@ import Foundation
 
 extension SQLiteStore {
   func executeSave(_ request: SaveChangesRequest) throws -> SaveOutcome {
-    let (records, maps) = state.withLock { ($0.recordsHistory, $0.sidecarMaps) }
+    let maps = state.withLock { $0.sidecarMaps }
     let newMetadata = hasUnsavedMetadata ? metadata : nil
     if request.isEmpty && newMetadata == nil {
       return .saved(SaveReceipt(snapshots: [], transactionNumber: nil))
@@ -19,7 +19,7 @@ extension SQLiteStore {
       _ = try write(doing: "be saved", deletes: deletes) { lookup -> Bool? in
         transaction?.discardFiles()
         let work = try SaveTransaction(
-          lookup: lookup, request: request, recordsHistory: records, sidecarMaps: maps,
+          lookup: lookup, request: request, recordsHistory: beginHistory(lookup), sidecarMaps: maps,
           deletesOneByOne: deletingOneByOne)
         transaction = work
         if let newMetadata { try MetadataTable.write(newMetadata, lookup.connection) }
@@ -48,7 +48,10 @@ extension SQLiteStore {
       return outcome
     }
     removeUnneededFiles(transaction.obsoleteFiles)
-    state.withLock { $0.sidecarMaps.formUnion(transaction.sidecarMaps) }
+    state.withLock { state in
+      state.sidecarMaps.formUnion(transaction.sidecarMaps)
+      if transaction.recordsHistory { state.recordsHistory = true }
+    }
     if newMetadata != nil { noteMetadataSaved() }
     return outcome
   }

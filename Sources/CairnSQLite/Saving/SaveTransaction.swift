@@ -56,6 +56,8 @@ final class SaveTransaction {
   /// Files that nothing refers to any more once the transaction has committed.
   var obsoleteFiles: [String] { rows.obsoleteFiles + deleter.obsoleteFiles }
 
+  var recordsHistory: Bool { history != nil }
+
   func run() throws -> SaveOutcome {
     defer { rows.finish() }
     if let key = try applySidecar() { return .sidecarChanged(key) }

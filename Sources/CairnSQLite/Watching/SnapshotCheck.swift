@@ -9,6 +9,8 @@ import Synchronization
 /// tables of another. Each migration changes SQLite's number of the schema, which costs little to ask for; only where
 /// it has changed are the metadata read, as also a new index changes it.
 ///
+/// Another program may have switched history on, which makes tables; from then on all programs record.
+///
 /// The log may have been removed, and another program have begun one: by an index that both use, the pages of one are
 /// then looked up in the other.
 final class SnapshotCheck: Sendable {
@@ -19,10 +21,14 @@ final class SnapshotCheck: Sendable {
   private let known = Atomic<Int64>(-1)
 
   private let place: FilePlace?
+  /// Whether the file had the tables of history when it was opened.
+  private let hadHistory: Bool
+  private let sawHistory = Atomic(false)
 
-  init(path: String, metadata: [String: Any], place: FilePlace?) {
+  init(path: String, metadata: [String: Any], place: FilePlace?, hadHistory: Bool) {
     self.path = path
     self.place = place
+    self.hadHistory = hadHistory
     hashes = ManagedObjectModel.entityHashes(inStoreMetadata: metadata)
   }
 
@@ -42,6 +48,12 @@ final class SnapshotCheck: Sendable {
           + "Remove it from the coordinator, and add it again with a model of that version.",
         userInfo: [NSFilePathErrorKey: path])
     }
+    if !hadHistory, try connection.hasTable("ATRANSACTION"), try connection.hasTable("ACHANGE") {
+      sawHistory.store(true, ordering: .relaxed)
+    }
     known.store(number, ordering: .relaxed)
   }
+
+  /// Whether the last transaction saw that another program has switched history on since the store was opened.
+  var othersRecordHistory: Bool { sawHistory.load(ordering: .relaxed) }
 }

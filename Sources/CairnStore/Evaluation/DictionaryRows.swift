@@ -63,7 +63,7 @@ package struct DictionaryRows {
     let results = rows.map(\.values)
     guard columns.distinct else { return results }
     var seen: Set<[String: AttributeValue]> = []
-    return results.filter { seen.insert($0).inserted }
+    return results.filter { seen.insert($0.mapValues(\.comparedByBytes)).inserted }
   }
 
   /// One group a result: by the grouping expressions, all rows for aggregates alone, otherwise one

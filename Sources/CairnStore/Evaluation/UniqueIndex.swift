@@ -32,12 +32,8 @@ package struct UniqueIndex: Sendable {
       var values: [AttributeValue] = []
       for name in names {
         guard let slot = layout.slotByName[name] else { return nil }
-        switch row[slot] {
-        case .null: return nil
-        // By bytes, not by canonical equivalence, as SQLite compares.
-        case .string(let text): values.append(.data(Data(text.utf8)))
-        case let other: values.append(other)
-        }
+        if row[slot].isNull { return nil }
+        values.append(row[slot].comparedByBytes)
       }
       return values
     }
@@ -104,5 +100,14 @@ package struct UniqueIndex: Sendable {
         entity: claim.constraint.entity, constraint: claim.constraint.names,
         objectIDs: claim.ids, persisted: claim.holder.flatMap(stored))
     }
+  }
+}
+
+extension AttributeValue {
+  /// The value as a key that tells two spellings of a text apart, as SQLite does, where `==` takes canonically equal
+  /// ones for the same.
+  package var comparedByBytes: AttributeValue {
+    if case .string(let text) = self { return .data(Data(text.utf8)) }
+    return self
   }
 }

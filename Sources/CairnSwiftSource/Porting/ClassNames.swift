@@ -72,6 +72,9 @@ package struct ClassNames {
   private var types: Set<String> = []
   /// Classes whose own `fetchRequest()` says what it finds.
   private(set) var typedRequests: Set<String> = []
+  /// The `validate<Key>` methods, `Item.validateName`, that the sources name without calling them: where a class
+  /// lists its `keyValidators`.
+  private(set) var listedValidators: Set<String> = []
 
   package init() {}
 
@@ -94,6 +97,13 @@ package struct ClassNames {
         let scope = scopes.last, let scope
       {
         typedRequests.insert(scope.name)
+      } else if token.text.hasPrefix("validate"), index > 1,
+        source.tokens[index - 1].isSymbol("."), index + 1 < source.tokens.count,
+        !source.tokens[index + 1].isSymbol("(")
+      {
+        let owner = source.tokens[index - 2].text
+        let name = owner == "Self" ? scopes.compactMap(\.self).last?.name ?? owner : owner
+        listedValidators.insert("\(name).\(token.text)")
       }
     }
   }

@@ -38,6 +38,9 @@ extension SourcePorting {
       overrideInExtension(token, of: scope)
     }
     if token.text == "fetchRequest" { untypedRequest(token) }
+    if token.text.hasPrefix("validate"), self.token(-1)?.isWord("func") == true {
+      unlistedValidator(token)
+    }
   }
 
   /// What Apple's modules that Linux has in part lack there.
@@ -65,6 +68,29 @@ extension SourcePorting {
       token,
       "the result of this request is not written: write let \(before[1]): NSFetchRequest<"
         + "\(before[3])> = \(before[3]).fetchRequest()")
+  }
+
+  /// A `validate<Key>` method that its class does not list among its rules.
+  private mutating func unlistedValidator(_ token: SwiftToken) {
+    let key = token.text.dropFirst("validate".count)
+    guard let first = key.first, first.isUppercase, let scope = scopes.last, let scope,
+      ["class", "extension"].contains(scope.kind), classes.nature(of: scope.name) != .other,
+      self.token(1)?.isSymbol("(") == true, let close = source.closing(index + 1),
+      !classes.listedValidators.contains("\(scope.name).\(token.text)")
+    else { return }
+    let parameters = source.tokens[(index + 2)..<close]
+    let texts = parameters.map(\.text)
+    guard !parameters.contains(where: { $0.isSymbol(",") }),
+      texts.contains("AutoreleasingUnsafeMutablePointer")
+        || texts.contains("inout") && texts.contains("Any")
+    else { return }
+    let isAcronym = key.dropFirst().first?.isUppercase == true
+    let name = isAcronym ? String(key) : first.lowercased() + key.dropFirst()
+    remark(
+      token,
+      "Linux does not find validation methods by their names; list it in a file with "
+        + "@_spi(Runtime) import CoreData: override class var keyValidators: "
+        + "[String: KeyValidator] { [\"\(name)\": .init(\(scope.name).\(token.text))] }")
   }
 
   /// Branches for several of Apple's platforms of which Linux compiles none.

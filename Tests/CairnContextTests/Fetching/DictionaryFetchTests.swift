@@ -196,6 +196,20 @@ import Testing
   }
 
   @Test(arguments: StoreChoice.allCases)
+  func twoSpellingsOfATextAreTwoDistinctRows(_ choice: StoreChoice) throws {
+    let stack = try Stack(in: choice)
+    try stack.use { context in
+      for title in ["\u{E9}", "e\u{301}", "\u{E9}"] { context.make("Book", ["title": title]) }
+      try context.save()
+      let request = request(["title"])
+      request.returnsDistinctResults = true
+      request.sortDescriptors = nil
+      let titles = try context.fetch(request).map { Array("\($0["title"] ?? "")".utf8) }
+      #expect(Set(titles) == [Array("\u{E9}".utf8), Array("e\u{301}".utf8)] && titles.count == 2)
+    }
+  }
+
+  @Test(arguments: StoreChoice.allCases)
   func distinctRowsAppearOnceAndTheLimitCountsThem(_ choice: StoreChoice) throws {
     try stack(choice).use { context in
       let request = request(["title"])

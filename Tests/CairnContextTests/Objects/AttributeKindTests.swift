@@ -37,6 +37,13 @@ import Testing
     }
   }
 
+  @Test func anObjectWithADateOfNoNumberCanBeShown() throws {
+    try WorkshopStack().use { context in
+      let piece = context.make("Piece", ["made": Date(timeIntervalSinceReferenceDate: .nan)])
+      #expect(piece.description.contains("made = nan;"))
+    }
+  }
+
   // MARK: Composite
 
   @Test func aCompositeIsADictionaryOfItsElements() throws {

@@ -69,6 +69,43 @@ import Testing
     }
   }
 
+  @Test func aCollectionGivesItsMembersValuesInACollectionOfItsKind() throws {
+    try WorkshopStack().use { context in
+      let titles: [String?] = ["b", nil, "b"]
+      let pieces = titles.map { context.make("Piece", ["title": $0]) }
+      let inArray = (pieces as NSArray).value(forKey: "title")
+      #expect(inArray as? NSArray == ["b", NSNull(), "b"])
+      #expect(NSSet(array: pieces).value(forKey: "title") as? Set<String> == ["b"])
+      let inOrderedSet = NSOrderedSet(array: pieces).value(forKey: "title") as? NSOrderedSet
+      #expect(inOrderedSet?.array as? [String] == ["b"])
+      // A column of a fetch for dictionaries.
+      let rows: NSArray = [["maker.name": "Ada"]]
+      #expect(rows.value(forKey: "maker.name") as? [String] == ["Ada"])
+    }
+  }
+
+  @Test func operatorsApplyToACollectionThatIsAskedItself() throws {
+    try WorkshopStack().use { context in
+      let worker = worker(in: context)
+      let pieces = worker.mutableSetValue(forKey: "pieces")
+      #expect(pieces.value(forKeyPath: "@sum.weight") as? Double == 18)
+      #expect((pieces.allObjects as NSArray).value(forKey: "@count") as? Int == 3)
+      let names = ([worker, worker] as NSArray).value(forKeyPath: "@distinctUnionOfObjects.name")
+      #expect(names as? [String] == ["Ada"])
+      #expect(NSOrderedSet(array: [worker]).value(forKeyPath: "@max.name") as? String == "Ada")
+    }
+  }
+
+  @Test func settingAKeyOfACollectionSetsEachMembersValue() throws {
+    try WorkshopStack().use { context in
+      let pieces = [context.make("Piece"), context.make("Piece")]
+      (pieces as NSArray).setValue("a", forKey: "title")
+      #expect((pieces as NSArray).value(forKey: "title") as? [String] == ["a", "a"])
+      NSSet(array: pieces).setValue("b", forKey: "title")
+      #expect((pieces as NSArray).value(forKey: "title") as? [String] == ["b", "b"])
+    }
+  }
+
   @Test func aStepFromNilIsNilAndSettingThroughItDoesNothing() throws {
     try WorkshopStack().use { context in
       let piece = context.make("Piece")

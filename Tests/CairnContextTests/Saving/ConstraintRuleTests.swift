@@ -1,7 +1,11 @@
 // Uniqueness constraints under each merge policy (chapter 12.3).
+import CairnAtomicStores
+import CairnCoordinator
 import CairnModel
+import CairnSQLite
 import CairnStore
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CairnContext
@@ -215,6 +219,24 @@ import Testing
       #expect(text(second) == "2 b -" && !context.hasChanges)
       let stored = try stack.use { try $0.all("Part", sortedBy: "code").map(text) }
       #expect(stored == ["1 - -", "2 b -"])
+    }
+  }
+
+  @Test(arguments: [StoreTypeName.inMemory, StoreTypeName.sqlite])
+  func twoSpellingsOfAUniqueTextAreTwoValues(_ type: String) throws {
+    let folder = try TemporaryFolder()
+    let coordinator = PersistentStoreCoordinator(
+      managedObjectModel: Self.model(), storeKinds: [InMemoryStoreKind(), SQLiteStoreKind()])
+    let store = try coordinator.addPersistentStore(
+      ofType: type, configurationName: nil, at: folder.fileURL("Parts.sqlite"), options: nil)
+    defer { try? coordinator.remove(store) }
+    let context = ManagedObjectContext(.privateQueue)
+    context.persistentStoreCoordinator = coordinator
+    try context.performAndWait {
+      for code in ["\u{E9}", "e\u{301}"] { context.make("Part", ["code": code]) }
+      try context.save()
+      context.make("Part", ["code": "\u{E9}"])
+      #expect(throws: CoreDataError.self) { try context.save() }
     }
   }
 

@@ -61,4 +61,24 @@ import Testing
     }
     #expect(ids.allSatisfy { stack.coordinator.cachedSnapshot(for: $0) == nil })
   }
+
+  @Test(.timeLimit(.minutes(1))) func notificationsCanBeAwaitedOneAfterTheOther() async throws {
+    let stack = try Stack()
+    let context = stack.context()
+    let notes = NotificationCenter.default.notifications(
+      named: .NSManagedObjectContextDidSave, object: context)
+    try await context.perform {
+      for count in 1...2 {
+        for _ in 0..<count { context.make("Chapter") }
+        try context.save()
+      }
+    }
+    var counts: [Int] = []
+    for await note in notes {
+      let inserted = note.userInfo?["inserted"] as? Set<ManagedObject>
+      counts.append(inserted?.count ?? 0)
+      if counts.count == 2 { break }
+    }
+    #expect(counts == [1, 2])
+  }
 }

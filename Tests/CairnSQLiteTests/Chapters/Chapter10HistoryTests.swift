@@ -33,6 +33,21 @@ import Testing
     return try FormatModel.make(person, worker, team)
   }
 
+  @Test func historyThatAnotherProgramSwitchesOnIsRecordedByAStoreThatIsOpen() throws {
+    let fixture = try StoreFixture(model: try model())
+    try fixture.insert([try fixture.row("Person")])
+    #expect(try fixture.store.lastTransactionNumber() == 0)
+    let other = try fixture.another(options: options)
+    try fixture.insert([try fixture.row("Person")])
+    #expect(try fixture.store.lastTransactionNumber() == 1)
+    _ = try fixture.store.executeBatch(
+      .insert(
+        entity: fixture.entity("Person"), rows: BatchRowSource([["name": .string("a")]])),
+      author: nil, contextName: nil)
+    #expect(try other.lastTransactionNumber() == 2)
+    try other.close()
+  }
+
   @Test func theTablesAreThoseOfApplesFiles() throws {
     let fixture = try StoreFixture(options: options, model: try model())
     #expect(
