@@ -1,6 +1,7 @@
 // The file of the local store is looked at without being asked.
 import CairnControl
 import CairnSync
+import CairnTesting
 import Foundation
 import Logging
 import TestSupport
@@ -9,19 +10,39 @@ import Testing
 @testable import CairnDaemon
 
 @Suite struct LocalCheckTests {
-  @Test func theFileIsCheckedOnceInAnInterval() async throws {
-    let folder = try TemporaryFolder()
+  private let folder: TemporaryFolder
+  private let engine: GroupEngine
+
+  init() async throws {
+    folder = try TemporaryFolder()
     let configuration = DaemonConfiguration(
       model: .file(Project.file("Config/demo/DebianPackages.xcdatamodeld")),
       control: ControlSection(socket: folder.file("control")),
       local: LocalSection(path: folder.file("local.sqlite")))
     let ownership = StoreOwnership(of: configuration.local.path)
     try ownership.take()
-    let engine = GroupEngine(
+    engine = GroupEngine(
       configuration: configuration, ownership: ownership, feed: EventFeed(),
       logger: Logger(label: "test"))
     try await engine.start(
       reporter: EngineReporter(onProgress: { _, _ in }, onSummary: { _, _ in }))
+  }
+
+  /// Without the look for it, which is made every few seconds: the status never says "open" of a file that is gone.
+  @Test func aStatusSaysAtOnceThatTheFileIsGone() async throws {
+    #expect(
+      await eventually {
+        engine.status().local?.state == .open && engine.statusAtHand?.local?.state == .open
+      })
+    try FileManager.default.moveItem(
+      atPath: folder.file("local.sqlite"), toPath: folder.file("elsewhere.sqlite"))
+    #expect(engine.statusAtHand == nil, "the file has to be looked at")
+    #expect(engine.status().local?.state == .failing)
+    #expect(engine.status().local?.problem?.code == "store-unavailable")
+    await engine.stop()
+  }
+
+  @Test func theFileIsCheckedOnceInAnInterval() async throws {
     let group = try await engine.current()
     func last() throws -> Date {
       try #require(group.figures.values.checks[StoreReference.localName]).date

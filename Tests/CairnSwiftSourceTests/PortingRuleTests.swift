@@ -67,6 +67,29 @@ import Testing
       text, "extension Item {\nvar a: Int { 1 }\n}\n", with: "class Item: UIViewController {}\n")
   }
 
+  @Test(arguments: ["inout Any?", "AutoreleasingUnsafeMutablePointer<AnyObject?>"])
+  func aValidationMethodMustBeListedByItsClass(_ type: String) throws {
+    let item = """
+      class Item: NSManagedObject {
+      func validateName(_ value: \(type)) throws {}
+      func validateNames() {}
+      }
+
+      """
+    let isOfRule = { (problem: SourceProblem) in problem.reason.contains("keyValidators") }
+    let remarks = try port(item).remarks.filter(isOfRule)
+    #expect(remarks.map(\.line) == [2])
+    #expect(remarks.first?.reason.contains("[\"name\": .init(Item.validateName)]") == true)
+    for list in [
+      "extension Item { class var all: [KeyValidator] { [.init(Self.validateName)] } }\n",
+      "let rules = [\"name\": KeyValidator(Item.validateName)]\n",
+    ] {
+      #expect(try port(item, with: list).remarks.filter(isOfRule).isEmpty, "\(list)")
+    }
+    let other = item.replacing("NSManagedObject", with: "UIViewController")
+    #expect(try port(other).remarks.filter(isOfRule).isEmpty)
+  }
+
   @Test func theReaderFindsTheSign() throws {
     let text = "extension Item {\n\(Self.mark)public var a: Int { 1 }\nvar b: Int { 2 }\n}\n"
     let file = try DeclarationReader.read(SwiftText(path: "A.swift", bytes: Array(text.utf8)))

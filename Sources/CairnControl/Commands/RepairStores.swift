@@ -36,7 +36,8 @@ public enum RepairStores: ControlMethod {
     # whose value is taken where both have the same write with other values; when left out, that of the
     # store whose row is as it was saved, where checksums tell, else the local one's. The other goes into
     # the journal. With dryRun nothing is changed. With the name local, rows of the local store that are gone past
-    # history count as deleted, and nothing else is done. Needs more: a result for each replica follows its actions
+    # history count as deleted and rows that were added in the same way as inserted; with prefer local, rows that are
+    # not as they were saved count as written, too. Nothing else is done then. Needs more: a result for each replica follows its actions
     # and what remains, and an empty reply is the last. Role: control.
     method Repair(name: ?string, prefer: ?(local, replica), dryRun: ?bool) -> (
       action: ?RepairAction,

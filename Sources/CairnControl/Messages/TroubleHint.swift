@@ -13,8 +13,9 @@ public enum TroubleHint {
       "make room where the message says (`df -h` shows a disk's, for a hub its server's), or raise the quota or limit "
         + "that it names; it goes on by itself"
     case "store-damaged":
-      "`cairnctl verify` shows what is damaged, `cairnctl repair --dry-run` which rows the replicas can mend; `cairnctl "
-        + "restore BACKUP` goes back to a backup; or stop cairnd and move the file away: the replicas fill a new one"
+      "`cairnctl verify` shows what is damaged, `cairnctl repair --dry-run` which rows the replicas can mend, "
+        + "`cairnctl repair local --dry-run` what SQL added or took away; `cairnctl restore BACKUP` goes back to a backup; "
+        + "or stop cairnd and move the file away: the replicas fill a new one"
     case "disk-failed":
       "`journalctl -k` shows what the kernel says of the disk; when it works again, the store is "
         + "opened anew by itself"

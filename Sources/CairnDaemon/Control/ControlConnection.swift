@@ -54,7 +54,7 @@ struct ControlConnection: Sendable {
       try await outbound.write(ReplyFrame(failure: error).buffer)
       return false
     }
-    guard table.beginCall(caller.connection) else {
+    guard table.beginCall(client.connection) else {
       let error = ControlError.notReady(state: "draining", reason: "the daemon is stopping")
       try await outbound.write(ReplyFrame(failure: error).buffer)
       return false
@@ -71,6 +71,6 @@ struct ControlConnection: Sendable {
       }
     }
     if !call.oneway { try await outbound.write(reply.buffer) }
-    return table.endCall(caller.connection)
+    return table.endCall(client.connection)
   }
 }

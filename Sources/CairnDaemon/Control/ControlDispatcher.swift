@@ -33,7 +33,7 @@ struct ControlDispatcher: Sendable {
       try checkNames(call)
       // Who did not ask for more gets the last answer only.
       let send = call.more ? send : { @Sendable _ in }
-      if handler.isImmediate() { return try await handler.answer(call.parameters, send) }
+      if let reply = try handler.atHand() { return reply }
       // Not on the thread of the connection, which others share.
       return try await withTaskExecutorPreference(globalConcurrentExecutor) {
         try await ControlCaller.$current.withValue(caller) {

@@ -17,8 +17,9 @@ struct ControlCaller: Sendable, Hashable {
 /// Serves one method of the protocol: the method, and what it does as a function from parameters to replies.
 struct ControlHandler: Sendable {
   let method: any ControlMethod.Type
-  /// Whether it waits for no store now, so that the thread that read the call answers it, too.
-  let isImmediate: @Sendable () -> Bool
+  /// The answer to a call without parameters where that waits for no store now, so that the thread that read the call
+  /// gives it, too; nil where it has to wait.
+  let atHand: @Sendable () throws -> ReplyFrame?
   let answer: Answer
 
   typealias Answer =
@@ -38,7 +39,7 @@ struct ControlHandler: Sendable {
       ) async throws -> Method.Reply
   ) {
     self.method = method
-    isImmediate = { false }
+    atHand = { nil }
     self.answer = { parameters, send in
       let typed: Method.Parameters
       do {
@@ -56,23 +57,24 @@ struct ControlHandler: Sendable {
   /// A handler for a method that has no parameters, and often gives the answer that it gave before: that is not
   /// encoded again.
   ///
-  /// - Parameter isAtHand: Whether it has to wait for no store now.
+  /// - Parameter atHand: Gives the answer where it has to wait for no store now; when nil, `answer` never waits.
   static func remembering<Method: ControlMethod>(
-    _ method: Method.Type, isAtHand: @escaping @Sendable () -> Bool = { true },
+    _ method: Method.Type, atHand: (@Sendable () throws -> Method.Reply?)? = nil,
     _ answer: @escaping @Sendable () throws -> Method.Reply
   ) -> ControlHandler where Method.Parameters == NoValues, Method.Reply: Hashable {
     let memory = ReplyMemory<Method.Reply>()
-    return ControlHandler(method, isImmediate: isAtHand) { _, _ in
+    let atHand = atHand ?? answer
+    return ControlHandler(method, atHand: { try atHand().map(memory.frame) }) { _, _ in
       try memory.frame(of: try answer())
     }
   }
 
   private init(
-    _ method: any ControlMethod.Type, isImmediate: @escaping @Sendable () -> Bool,
+    _ method: any ControlMethod.Type, atHand: @escaping @Sendable () throws -> ReplyFrame?,
     answer: @escaping Answer
   ) {
     self.method = method
-    self.isImmediate = isImmediate
+    self.atHand = atHand
     self.answer = answer
   }
 }

@@ -17,6 +17,8 @@ struct DaemonActions: Sendable {
 
   /// The status at every time of its life.
   var status: @Sendable () -> DaemonStatus
+  /// The same where it needs to read no store now; nil otherwise.
+  var statusAtHand: @Sendable () -> DaemonStatus? = { nil }
   /// Takes the configuration on disk over; returns the keys that have changed.
   var reload: @Sendable () async throws -> [String]
   /// Sets the level of the log, or looks only.

@@ -19,7 +19,7 @@ struct HandlerTable: Sendable {
   ) {
     self.host = host
     self.endings = endings
-    serveStatus(actions.status, isAtHand: { host.isStatusAtHand })
+    serveStatus(actions)
     serveConfiguration(actions)
     serveMetrics(of: host, actions)
     serveStores()

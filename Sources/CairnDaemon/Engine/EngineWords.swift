@@ -277,6 +277,10 @@ extension StoreDifference {
       (wire, detail) = (
         .damage, "the row \(row ?? "") of the local store belongs to one that is gone"
       )
+    case .unsaved:
+      (wire, detail) = (.damage, "the row \(row ?? "") of the local store was never saved")
+    case .changed:
+      (wire, detail) = (.damage, "the row \(row ?? "") of the local store is not as it was saved")
     case .damagedLocal:
       (wire, detail) = (
         .damage,

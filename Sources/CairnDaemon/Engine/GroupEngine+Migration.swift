@@ -18,6 +18,11 @@ extension GroupEngine {
     }
     // The link's own words are as good where the store cannot be read.
     guard let change else { return }
+    // While the local store stays at an older version than the configuration names, no replica goes back to that.
+    let configured = group.configuredModel
+    if configured.differs(from: model), !configured.differs(from: change.old.model) {
+      return decisions.note(change.delay, of: name)
+    }
     decisions.note(change)
     guard change.goesByItself else { return }
     if replicas[name]?.section.migrates == false { return decisions.note(change.refusal, of: name) }

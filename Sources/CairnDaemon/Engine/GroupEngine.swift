@@ -116,11 +116,11 @@ actor GroupEngine {
   func start(reporter: EngineReporter) async throws {
     let opening = LocalStoreOpening(
       configuration: configuration, ownership: ownership, reporter: reporter)
-    let model = try await Blocking.run {
+    let (model, known) = try await Blocking.run {
       // Before anything is read of a store that is another daemon's.
       try opening.takeStore()
       opening.announceRecovery()
-      return try opening.model()
+      return (try opening.model(), opening.packagedModels)
     }
     let path = configuration.local.path
     let isNew = try await Blocking.run { !FileManager.default.fileExists(atPath: path) }
@@ -131,9 +131,10 @@ actor GroupEngine {
     }
     let engine: SyncEngine
     do {
+      var sync = configuration.syncConfiguration
+      sync.knownModels = known
       engine = try SyncEngine(
-        coordinator: coordinator, local: local, configuration: configuration.syncConfiguration,
-        environment: environment)
+        coordinator: coordinator, local: local, configuration: sync, environment: environment)
     } catch {
       // What sync never wrote to has no names of records, and is not read meanwhile.
       if following != nil { return try coordinator.remove(local) }
@@ -144,15 +145,14 @@ actor GroupEngine {
     let group = OpenGroup(
       coordinator: coordinator, local: local, engine: engine,
       configuredModel: ConfiguredModel(configuration.model, model),
-      health: health, readings: LocalReadings(path: configuration.local.path),
-      decisions: decisions, figures: figures)
+      problems: LocalProblems(store: local, health: health, decisions: decisions),
+      readings: LocalReadings(path: configuration.local.path), figures: figures)
     running = group
     if following != nil { return }
     // Before the first replica, so that no event is missed.
     let happenings = engine.events()
     let problems = EngineProblems(
-      local: LocalProblems(store: local, health: health, decisions: decisions),
-      decisions: decisions, troubles: troubles)
+      local: group.problems, decisions: decisions, troubles: troubles)
     found = problems
     let events = EngineEventLog(
       engine: engine, problems: problems, figures: figures, reporter: reporter, feed: feed,
@@ -339,14 +339,21 @@ actor GroupEngine {
   /// The model's name, the local store and the replicas.
   ///
   /// Never waits for a replica, or for what the actor does.
-  nonisolated func status() -> EngineStatus {
-    shown.withLock { $0 }.status(
-      migrated: migrated.withLock { $0 }, migrating: migrating.withLock { $0 })
+  nonisolated func status() -> EngineStatus { status(shown.withLock { $0 }) }
+
+  /// ``status()``, where it needs to read no store now; nil otherwise.
+  nonisolated var statusAtHand: EngineStatus? {
+    let report = shown.withLock { $0 }
+    guard let readings = report.running?.readings else { return status(report) }
+    let files = readings.files
+    return readings.areCurrent(of: files) ? status(report, files) : nil
   }
 
-  /// Whether ``status()`` needs to read no store now.
-  nonisolated var isStatusAtHand: Bool {
-    shown.withLock { $0.running }?.readings.areCurrent ?? true
+  private nonisolated func status(
+    _ report: StatusReport, _ files: LocalReadings.Files? = nil
+  ) -> EngineStatus {
+    report.status(
+      migrated: migrated.withLock { $0 }, migrating: migrating.withLock { $0 }, files: files)
   }
 
   /// What the status is made of without an engine: the stores that this one has or had.

@@ -39,6 +39,7 @@ final class LocalHealth: Sendable {
   /// The troubles, the worst first.
   var problems: [StatusProblem] {
     let troubles = state.withLock { $0.troubles }
+    if troubles.isEmpty { return [] }
     return Self.severity.compactMap { trouble in
       troubles[trouble].map { StatusProblem(code: trouble.rawValue, message: $0) }
     }

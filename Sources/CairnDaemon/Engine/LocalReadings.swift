@@ -33,6 +33,9 @@ final class LocalReadings: Sendable {
       index = try? FileFacts(path: paths.index)
     }
 
+    /// Whether no file is where the store was opened.
+    var isGone: Bool { main == nil }
+
     /// Bytes on disk, journals included.
     var bytes: Int { [main, log, index].reduce(0) { $0 + Int($1?.size ?? 0) } }
 
@@ -52,8 +55,10 @@ final class LocalReadings: Sendable {
   /// The files as they are now.
   var files: Files { Files(paths) }
 
-  /// Whether what was read last is what the store holds now.
-  var areCurrent: Bool {
+  /// Whether what was read last is what the store holds.
+  ///
+  /// - Parameter files: The files as they have just been.
+  func areCurrent(of files: Files) -> Bool {
     let files = files.content
     return kept.withLock { $0?.files == files }
   }

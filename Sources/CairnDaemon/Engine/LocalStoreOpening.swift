@@ -34,6 +34,15 @@ struct LocalStoreOpening {
     try Self.model(configuration.model, localStore: configuration.local.path)
   }
 
+  /// All versions in the model's package, where it has several; what cannot be read of them is passed over.
+  var packagedModels: [ManagedObjectModel] {
+    guard case .file(let path) = configuration.model,
+      let package = try? ModelVersions(contentsOf: URL(fileURLWithPath: path)),
+      package.versions.count > 1
+    else { return [] }
+    return package.usable.map(\.model)
+  }
+
   /// The model that a configuration names.
   static func model(_ section: ModelSection, localStore: String) throws -> ManagedObjectModel {
     switch section {

@@ -15,13 +15,17 @@ struct OpenGroup: Sendable {
   let engine: SyncEngine
   let configuredModel: ConfiguredModel
   /// What is wrong with the local store.
-  let health: LocalHealth
+  let problems: LocalProblems
   /// What was read of it for the status.
   let readings: LocalReadings
-  /// What has to be decided about the versions of stores.
-  let decisions: ModelDecisions
   /// What is counted of its stores.
   let figures: GroupFigures
+
+  /// What was noted to be wrong with the local store.
+  var health: LocalHealth { problems.health }
+
+  /// What has to be decided about the versions of stores.
+  var decisions: ModelDecisions { problems.decisions }
 
   /// Record IDs as the names of objects.
   var naming: RecordIDNaming { RecordIDNaming(engine: engine) }

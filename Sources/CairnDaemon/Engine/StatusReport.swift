@@ -21,7 +21,10 @@ struct StatusReport: Sendable {
   /// - Parameters:
   ///   - migrated: How far the migration of the local store is, from 0 to 1.
   ///   - migrating: The same of the replicas that are migrated.
-  func status(migrated: Double, migrating: [String: Double]) -> EngineStatus {
+  ///   - files: The files of the local store, where they have just been looked at.
+  func status(
+    migrated: Double, migrating: [String: Double], files: LocalReadings.Files? = nil
+  ) -> EngineStatus {
     let progress = following.map { _ in
       StatusProgress(done: Int(migrated * 100), total: 100)
     }
@@ -32,7 +35,7 @@ struct StatusReport: Sendable {
           name: StoreReference.localName, type: "sqlite", location: following.location.text,
           state: .migrating, progress: progress))
     }
-    var status = status(of: running)
+    var status = status(of: running, files ?? running.readings.files)
     if !migrating.isEmpty { status.replicas += lines(of: migrating, beside: status.replicas) }
     if let progress {
       status.local?.state = .migrating
@@ -68,13 +71,13 @@ struct StatusReport: Sendable {
       required: section.isRequired, state: state)
   }
 
-  private func status(of running: OpenGroup) -> EngineStatus {
+  private func status(of running: OpenGroup, _ files: LocalReadings.Files) -> EngineStatus {
     let path = configuration.local.path
-    let files = running.readings.files
     var local = StoreStatus(
       name: StoreReference.localName, type: "sqlite", location: path, state: .open,
       bytes: files.bytes)
     do {
+      if files.isGone { Self.notePlace(of: running) }
       let reading = try running.readings.current(of: files) {
         LocalReadings.Content(
           sync: try running.engine.readLocal(), records: Self.records(of: running))
@@ -82,10 +85,9 @@ struct StatusReport: Sendable {
       let sync = try running.engine.status(with: reading.sync)
       local.lastTransaction = Int(sync.localTransaction)
       local.records = reading.records
-      let troubles = LocalProblems(
-        store: running.local, health: running.health, decisions: running.decisions)
+      let troubles = running.problems.now
       local.problem = troubles.all.first
-      if troubles.isFailing { local.state = .failing }
+      if troubles.areFailures { local.state = .failing }
       let now = WireDate.now.milliseconds
       let lines = sync.replicas.map { replica in
         ReplicaReport(
@@ -127,6 +129,16 @@ struct StatusReport: Sendable {
       var line = Self.line(section, .migrating)
       line.progress = StatusProgress(done: Int(fraction * 100), total: 100)
       return line
+    }
+  }
+
+  /// Notes that the local store's file is not where it was opened, although all of it can be read: the connections
+  /// have it open.
+  private static func notePlace(of running: OpenGroup) {
+    do {
+      try running.local.capabilities.place?.checkFilePlace()
+    } catch {
+      running.health.note(error)
     }
   }
 

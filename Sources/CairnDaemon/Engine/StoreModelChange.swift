@@ -142,6 +142,15 @@ struct StoreModelChange: Sendable {
         + target.version.side.version)
   }
 
+  /// That the local store has to be brought to the version of this one first.
+  var delay: StatusProblem {
+    StatusProblem(
+      code: Self.code,
+      message: "\(subject) is at \(old.side.version) of the model, and the local store stays at "
+        + "\(target.version.side.version): that one comes first, with `cairnctl store migrate local`"
+    )
+  }
+
   private func reason(_ new: String) -> String {
     if !isPossible {
       let first = plans.obstacles.first.map { obstacle in

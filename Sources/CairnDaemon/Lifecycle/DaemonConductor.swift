@@ -27,6 +27,7 @@ actor DaemonConductor {
   private let feed: EventFeed
   private let logger: Logger
   private let startedAt = WireDate.now
+  private let processID = Int(HostIdentity.processID)
   private var retry: (@Sendable (Duration) -> Void)?
   private var shutdown: (@Sendable () async -> Void)?
   private var abort: (@Sendable () -> Void)?
@@ -94,7 +95,7 @@ actor DaemonConductor {
         engine.local?.problem == nil ? .serving : .degraded
       }
     return DaemonStatus(
-      version: CairnVersion.text, pid: Int(HostIdentity.processID), startedAt: startedAt,
+      version: CairnVersion.text, pid: processID, startedAt: startedAt,
       state: state,
       problems: own.problems + engine.problems.filter { !own.problems.contains($0) },
       model: engine.model, local: engine.local, replicas: engine.replicas)

@@ -129,12 +129,15 @@ public struct DaemonProcess: Sendable {
       current: loaded, loader: loader, keeper: keeper, roles: roles,
       destination: destination, conductor: conductor, logger: logger)
     let status: @Sendable () -> DaemonStatus = { conductor.status(engine: host.status()) }
+    let statusAtHand: @Sendable () -> DaemonStatus? = {
+      host.statusAtHand.map(conductor.status(engine:))
+    }
     let dispatcher = ControlDispatcher(
       handlers: HandlerTable(
         host: host,
         actions: Self.actions(
-          status: status, reload: reload, keeper: keeper, recorder: destination.recorder,
-          figures: figures),
+          status: status, statusAtHand: statusAtHand, reload: reload, keeper: keeper,
+          recorder: destination.recorder, figures: figures),
         feed: feed, endings: endings
       ).handlers, logger: destination.logger("control"), figures: figures)
     let server = ControlServer(
@@ -197,11 +200,12 @@ public struct DaemonProcess: Sendable {
   }
 
   private static func actions(
-    status: @escaping @Sendable () -> DaemonStatus, reload: ConfigurationReload,
+    status: @escaping @Sendable () -> DaemonStatus,
+    statusAtHand: @escaping @Sendable () -> DaemonStatus?, reload: ConfigurationReload,
     keeper: EngineKeeper, recorder: FlightRecorder, figures: ServiceFigures
   ) -> DaemonActions {
     DaemonActions(
-      status: status, reload: { try await reload.run() },
+      status: status, statusAtHand: statusAtHand, reload: { try await reload.run() },
       logLevel: { level in
         let levels = await reload.setLogLevel(level.flatMap { .init(rawValue: $0.rawValue) })
         return .init(

@@ -69,13 +69,20 @@ final class EngineHost: Sendable {
   /// What the watchdog looks at; nil without an engine: then being able to say so is all that can be asked.
   func watched() async -> WatchedGroup? { await state.withLock { $0.engine }?.watched }
 
-  /// Whether ``status()`` needs to read no store now.
-  var isStatusAtHand: Bool { state.withLock { $0.engine }?.isStatusAtHand ?? true }
-
   /// The engine's part of the status; while there is none, which stores there are, and why none is open.
   func status() -> EngineStatus {
     let state = state.withLock { $0 }
-    if let engine = state.engine { return engine.status() }
+    return state.engine?.status() ?? Self.absence(state)
+  }
+
+  /// ``status()``, where it needs to read no store now; nil otherwise.
+  var statusAtHand: EngineStatus? {
+    let state = state.withLock { $0 }
+    guard let engine = state.engine else { return Self.absence(state) }
+    return engine.statusAtHand
+  }
+
+  private static func absence(_ state: State) -> EngineStatus {
     guard let stores = state.stores, case .notReady(let name, let reason) = state.refusal else {
       return EngineStatus(isRunning: false)
     }

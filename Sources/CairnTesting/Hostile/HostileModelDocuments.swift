@@ -42,6 +42,13 @@ package enum HostileModelDocuments {
     ]
   }
 
+  /// Entities that multiply the properties of the one they inherit from.
+  package static var inheritedProperties: [String] {
+    let attributes = (0..<5000).map { "<attribute name=\"a\($0)\" attributeType=\"String\"/>" }
+    let entities = (0..<5000).map { "<entity name=\"E\($0)\" parentEntity=\"A\"/>" }
+    return [model("<entity name=\"A\">" + attributes.joined() + "</entity>" + entities.joined())]
+  }
+
   /// XML that is larger or deeper than it looks.
   package static var markup: [String] {
     let entities = (1..<12).map { level in

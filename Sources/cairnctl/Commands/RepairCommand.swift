@@ -10,7 +10,9 @@ struct RepairCommand: ParsableCommand {
       history, values that it changed with SQL of its own. A row that checksums show not to \
       be as it was saved gets the other store's value; where nothing tells which side is right, the local store's \
       value is taken. --prefer decides otherwise, and `cairnctl conflicts` lists what was replaced. A row that is gone is made again from \
-      the other store; `cairnctl repair local` takes those that are gone from the local store for deleted instead.
+      the other store; `cairnctl repair local` takes those that are gone from the local store for deleted instead, and those that were added \
+      there for inserted. With --prefer local it also takes rows that are not as they were saved for written now: after a program \
+      changed them, not a disk.
       """)
 
   @OptionGroup var shared: SharedOptions
@@ -117,12 +119,12 @@ struct RepairCommand: ParsableCommand {
 
   private func local(_ result: RepairStores.RepairResult) -> String {
     let rows = Readable.count(result.actions, "row")
-    if dryRun { return "\(rows) to take for deleted" }
+    if dryRun { return "\(rows) to repair" }
     let state =
       result.remaining == 0
       ? TerminalStyle.output("whole", .good)
       : TerminalStyle.output("damaged", .bad) + " in \(Readable.count(result.remaining, "place"))"
-    return state + (result.actions == 0 ? "" : ", \(rows) taken for deleted")
+    return state + (result.actions == 0 ? "" : ", \(rows) repaired")
   }
 }
 

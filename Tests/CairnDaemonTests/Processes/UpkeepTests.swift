@@ -145,8 +145,24 @@ import Testing
     #expect(try daemon.status().state == .degraded)
     let done = try await daemon.ctl("repair", "local")
     #expect(
-      done.code == 0 && done.output.contains("local  whole, 1 row taken for deleted"), "\(done)")
+      done.code == 0 && done.output.contains("local  whole, 1 row repaired"), "\(done)")
     #expect(try await daemon.ctl("verify").code == 0)
+    #expect(try daemon.status().state == .serving)
+    #expect(await daemon.stop() == 0)
+  }
+
+  /// Nothing but the person at the command line knows that it was no disk.
+  @Test func withoutAReplicaWhatSqlWroteCanBeTakenForWritten() async throws {
+    let daemon = try Daemon(in: TemporaryFolder())
+    try await daemon.start()
+    #expect(try await daemon.ctl("insert", "Package", "name=nut").code == 0)
+    try await execute("UPDATE ZPACKAGE SET ZNAME = 'bolt'", daemon.localPath)
+    let kept = try await daemon.ctl("repair", "local")
+    #expect(kept.code == 1 && kept.output.contains("is not stored as it was saved"), "\(kept)")
+    let wrong = try await daemon.ctl("repair", "local", "--prefer", "replica")
+    #expect(wrong.code == 1 && wrong.errors.contains("prefer"), "\(wrong)")
+    let done = try await daemon.ctl("repair", "local", "--prefer", "local")
+    #expect(done.code == 0 && done.output.contains("local  whole, 1 row repaired"), "\(done)")
     #expect(try daemon.status().state == .serving)
     #expect(await daemon.stop() == 0)
   }

@@ -3,11 +3,11 @@ import CairnControl
 import CairnSync
 
 extension HandlerTable {
-  /// - Parameter isAtHand: Whether the status can be told without reading a store.
-  mutating func serveStatus(
-    _ status: @escaping @Sendable () -> DaemonStatus, isAtHand: @escaping @Sendable () -> Bool
-  ) {
-    add(.remembering(GetStatus.self, isAtHand: isAtHand) { .init(status: status()) })
+  mutating func serveStatus(_ actions: DaemonActions) {
+    add(
+      .remembering(
+        GetStatus.self, atHand: { actions.statusAtHand().map(GetStatus.Reply.init) }
+      ) { .init(status: actions.status()) })
   }
 
   mutating func serveConfiguration(_ actions: DaemonActions) {

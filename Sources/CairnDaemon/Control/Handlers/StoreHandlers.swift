@@ -41,7 +41,7 @@ extension HandlerTable {
       try await repairing.run {
         let group = try await engine.current()
         if parameters.name == StoreReference.localName {
-          try await Self.repairLocal(in: group, isPlan: parameters.dryRun ?? false, send)
+          try await Self.repairLocal(in: group, parameters, send)
           return .init()
         }
         for name in try group.names(parameters.name) {
@@ -110,13 +110,16 @@ extension HandlerTable {
     }
   }
 
-  /// Takes rows that are gone from the local store for deleted; tells what is damaged there all the same.
+  /// Takes what was done to the local store past history for done now; tells what is damaged there all the same.
   private static func repairLocal(
-    in group: OpenGroup, isPlan: Bool,
+    in group: OpenGroup, _ parameters: RepairStores.Parameters,
     _ send: @Sendable (RepairStores.Reply) async throws -> Void
   ) async throws {
     let local = StoreReference.localName
-    let report = try await group.engine.repairLocal(isPlan: isPlan)
+    if parameters.prefer == .replica { throw ControlError.invalidParameter("prefer") }
+    let isPlan = parameters.dryRun ?? false
+    let report = try await group.engine.repairLocal(
+      acceptsChanges: parameters.prefer == .local, isPlan: isPlan)
     for action in report.actions { try await send(.init(action: action.onWire(store: local))) }
     let remaining = isPlan ? [] : try await Verification.damage(in: group)
     for finding in remaining {
