@@ -13,14 +13,14 @@ public struct TapeArchive {
   ///
   /// - Parameters:
   ///   - name: At most 100 bytes.
-  ///   - time: In seconds since 1970.
+  ///   - time: In seconds since 1970; the format ends at 0 and in the year 2242, and the nearer end stands for others.
   public mutating func add(_ name: String, _ content: [UInt8], time: Int) {
     var header = [UInt8](repeating: 0, count: Self.block)
     func put(_ text: String, at offset: Int, limit: Int) {
       for (index, byte) in text.utf8.prefix(limit).enumerated() { header[offset + index] = byte }
     }
     func octal(_ number: Int, _ digits: Int) -> String {
-      let text = String(max(0, number), radix: 8)
+      let text = String(min(max(0, number), 1 << (3 * digits) - 1), radix: 8)
       return String(repeating: "0", count: max(0, digits - text.count)) + text
     }
     put(name, at: 0, limit: 100)

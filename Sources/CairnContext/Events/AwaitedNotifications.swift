@@ -4,7 +4,7 @@ extension NotificationCenter {
   /// The notifications of a name that are posted from now on, one after the other.
   ///
   /// `for await note in center.notifications(named: .NSManagedObjectContextDidSave)` ends with its
-  /// task. Notifications wait for it, so what it reads of their objects, it reads as they are then.
+  /// task. The sequence keeps notifications until the loop takes them: their objects may have changed by then.
   // Disfavoured, so that programs take Foundation's own on Linux once there is one.
   @_disfavoredOverload
   public func notifications(
@@ -40,7 +40,7 @@ private struct AwaitedNotifications: AsyncSequence, Sendable {
   }
 }
 
-// Unchecked: whoever posts a notification does not change it afterwards; its objects belong to whom they did.
+// Unchecked: a notification does not change once it is posted, and its objects go on belonging to their queues.
 private struct PostedNotification: @unchecked Sendable {
   let notification: Notification
 }

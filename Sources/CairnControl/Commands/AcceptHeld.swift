@@ -2,7 +2,7 @@
 
 /// Believes what waits because it was written in the future by this machine's clock.
 ///
-/// Later writes of the same stores wait again if they are as far ahead.
+/// Later writes of the same stores wait again if they are as far ahead, unless they replace what was accepted.
 public enum AcceptHeld: ControlMethod {
   public static let name = "io.cairn.Sync.AcceptHeld"
   public static let role = ControlRole.control

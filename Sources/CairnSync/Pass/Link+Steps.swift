@@ -156,8 +156,7 @@ extension Link {
     life.lastError.map { $0.code == .duplicateReplica || $0.code == .anotherStore } ?? false
   }
 
-  /// Whether the link was stopped by its file without knowing of a replica that was added meanwhile, and that had no
-  /// error to look at here yet.
+  /// Whether the link was stopped by its file before it knew of a replica that was added meanwhile.
   func areOthers(than known: [ReplicaInspection.Neighbour]) -> Bool {
     isStoppedByItsFile && Set(neighbours().map(\.name)) != Set(known.map(\.name))
   }

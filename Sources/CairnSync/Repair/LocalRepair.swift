@@ -52,9 +52,7 @@ struct LocalRepair {
       if try work.ledger.recordID(for: object) == nil { try work.insert(object, stamp) }
     }
     try accept(changed, isKnown: isKnown) { try $0.update($1, nil, $2) }
-    if acceptsChanges || !unsaved.isEmpty {
-      try access.store.capabilities.integrity?.acceptChangedLinks()
-    }
+    if acceptsChanges { try access.store.capabilities.integrity?.acceptChangedLinks() }
     let deleted = (known.map(\.object) + unknown).filter { !effects.denied.contains($0) }
     for start in stride(from: 0, to: deleted.count, by: Self.page) {
       try deletion.perform(Array(deleted[start..<min(start + Self.page, deleted.count)]))

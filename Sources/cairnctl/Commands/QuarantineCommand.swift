@@ -159,7 +159,7 @@ struct HeldAcceptCommand: ParsableCommand {
     commandName: "accept", abstract: "Believe what was written in the future.",
     discussion: """
       It is merged at once, with the times that its writers gave: it wins over everything written here \
-      until then. Later writes that are as far ahead wait again.
+      until then. Later writes that are as far ahead wait again, unless they replace what was accepted.
       """)
 
   @OptionGroup var shared: SharedOptions

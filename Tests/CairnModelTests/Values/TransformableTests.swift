@@ -162,7 +162,7 @@ final class TransformableColor: NSObject, NSSecureCoding {
       archive { $0.fill($1, "NSOrthography", []) },
       archive { $0.fill($1, "NSTextCheckingResult", []) },
       archive { $0.fill($1, "Foundation.NSDate", [("NS.time", .real(1))]) },
-      // Of Foundation's classes whose fields nobody has looked at.
+      // Of a class of Foundation whose fields the gate does not check.
       archive { $0.fill($1, "NSError", [("NSDomain", .uid(0))]) },
       // Of no number: the description of that date ends the process.
       archive { $0.fill($1, "NSDate", [("NS.time", .real(.nan))]) },
