@@ -1,4 +1,3 @@
-import CairnModel
 import Foundation
 
 /// Which way changes flow between the local store and a replica.
@@ -41,11 +40,6 @@ public struct SyncConfiguration: Sendable, Hashable {
   public var gatheringLimit = Duration.milliseconds(100)
   /// How much a pass may delete without asking.
   public var deletionLimit = DeletionLimit()
-  /// Other versions of the model, as its package has them.
-  ///
-  /// What stores have written down about one of them is read through those between it and the group's, so that what was
-  /// renamed more than once keeps its writes.
-  public var knownModels: [ManagedObjectModel] = []
   /// The first and the longest wait between attempts on a replica in trouble.
   public var backoff = Backoff()
 

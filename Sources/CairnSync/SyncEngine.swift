@@ -35,23 +35,28 @@ public final class SyncEngine: Sendable {
 
   /// An engine without replicas.
   ///
-  /// - Parameter local: A store of the coordinator that keeps history.
+  /// - Parameters:
+  ///   - local: A store of the coordinator that keeps history.
+  ///   - knownModels: All versions of the model, as its package has them. They are asked for when what a store has
+  ///     written down is of another version: what was renamed more than once is followed through those between the two.
   /// - Throws: ``SyncError`` when the store cannot be synchronised or the configuration does not
   ///   fit the model.
   public convenience init(
     coordinator: PersistentStoreCoordinator, local: PersistentStore,
     configuration: SyncConfiguration = SyncConfiguration(),
-    environment: SyncEnvironment = .live
+    environment: SyncEnvironment = .live,
+    knownModels: @escaping @Sendable () -> [ManagedObjectModel] = { [] }
   ) throws {
     try self.init(
       coordinator: coordinator, local: local, configuration: configuration,
-      environment: environment, kinds: [])
+      environment: environment, kinds: [], knownModels: knownModels)
   }
 
   /// - Parameter kinds: The kinds of replicas that are no stores.
   init(
     coordinator: PersistentStoreCoordinator, local: PersistentStore,
-    configuration: SyncConfiguration, environment: SyncEnvironment, kinds: [any ReplicaKind]
+    configuration: SyncConfiguration, environment: SyncEnvironment, kinds: [any ReplicaKind],
+    knownModels: @escaping @Sendable () -> [ManagedObjectModel] = { [] }
   ) throws {
     self.kinds = Dictionary(kinds.map { ($0.type, $0) }, uniquingKeysWith: { $1 })
     let model = coordinator.managedObjectModel
@@ -62,7 +67,7 @@ public final class SyncEngine: Sendable {
       schema: try SyncSchema(
         model: model, defaultPolicy: configuration.deleteConflicts,
         policies: configuration.deleteConflictsByEntity,
-        versions: SchemaNames.versions(configuration.knownModels + [model])),
+        versions: KnownVersions { knownModels() + [model] }),
       environment: environment, configuration: configuration, arrivals: ChangeArrivals())
     _ = try self.local.history()
     _ = try self.local.ledger()

@@ -98,12 +98,12 @@ public final class SyncSchema: @unchecked Sendable {
   let names: SchemaNames
   let namesDigest: UInt64
   /// The names of all versions that are known.
-  let versions: [SchemaNames]
+  let versions: KnownVersions
 
   /// - Throws: ``SyncError`` when a policy names an entity that the model does not have.
   init(
     model: ManagedObjectModel, defaultPolicy: DeleteConflictPolicy,
-    policies: [String: DeleteConflictPolicy], versions: [SchemaNames] = []
+    policies: [String: DeleteConflictPolicy], versions: KnownVersions = .none
   ) throws {
     for name in policies.keys.sorted() where model.entitiesByName[name] == nil {
       throw SyncError(

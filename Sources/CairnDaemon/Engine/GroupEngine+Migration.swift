@@ -21,7 +21,7 @@ extension GroupEngine {
     // While the local store stays at an older version than the configuration names, no replica goes back to that.
     let configured = group.configuredModel
     if configured.differs(from: model), !configured.differs(from: change.old.model) {
-      return decisions.note(change.delay, of: name)
+      return decisions.note(change.waitingForLocal, of: name)
     }
     decisions.note(change)
     guard change.goesByItself else { return }

@@ -116,11 +116,11 @@ actor GroupEngine {
   func start(reporter: EngineReporter) async throws {
     let opening = LocalStoreOpening(
       configuration: configuration, ownership: ownership, reporter: reporter)
-    let (model, known) = try await Blocking.run {
+    let model = try await Blocking.run {
       // Before anything is read of a store that is another daemon's.
       try opening.takeStore()
       opening.announceRecovery()
-      return (try opening.model(), opening.packagedModels)
+      return try opening.model()
     }
     let path = configuration.local.path
     let isNew = try await Blocking.run { !FileManager.default.fileExists(atPath: path) }
@@ -131,10 +131,9 @@ actor GroupEngine {
     }
     let engine: SyncEngine
     do {
-      var sync = configuration.syncConfiguration
-      sync.knownModels = known
       engine = try SyncEngine(
-        coordinator: coordinator, local: local, configuration: sync, environment: environment)
+        coordinator: coordinator, local: local, configuration: configuration.syncConfiguration,
+        environment: environment, knownModels: { opening.packagedModels })
     } catch {
       // What sync never wrote to has no names of records, and is not read meanwhile.
       if following != nil { return try coordinator.remove(local) }

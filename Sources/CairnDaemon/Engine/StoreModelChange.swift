@@ -143,7 +143,7 @@ struct StoreModelChange: Sendable {
   }
 
   /// That the local store has to be brought to the version of this one first.
-  var delay: StatusProblem {
+  var waitingForLocal: StatusProblem {
     StatusProblem(
       code: Self.code,
       message: "\(subject) is at \(old.side.version) of the model, and the local store stays at "

@@ -32,7 +32,7 @@ struct HistoryRenaming {
 
   /// Old names by new ones, at once: two properties may exchange theirs.
   ///
-  /// What changed is told by property, and what deleted objects left also by the elements of composites.
+  /// History names a changed composite as a whole; what it keeps of deleted objects names the elements, too.
   private func renaming(
     _ change: ModelDifference.EntityChange, from source: EntityDescription
   ) -> [Statement] {

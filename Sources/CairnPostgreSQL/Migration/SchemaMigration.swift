@@ -49,7 +49,7 @@ struct SchemaMigration {
     try moveAway(moved)
     try change()
     try fill(moved)
-    try run([RightsKeeping(plan: plan, moved: moved, new: new).statement].compactMap { $0 })
+    try run([PrivilegeKeeping(plan: plan, moved: moved, new: new).statement].compactMap { $0 })
     try run(moved.map { "DROP TABLE \(place(Self.away($0)))" })
     try continueKeys(keys)
     try run(

@@ -1,4 +1,5 @@
 import CairnModel
+import Synchronization
 
 /// What the names of one version of the model are called in another.
 ///
@@ -10,11 +11,15 @@ struct ContinuedNames {
   /// By old entity, new properties by old ones.
   private(set) var properties: [String: [String: String]]
 
-  /// - Parameter versions: Those that are known.
-  init(from old: SchemaNames, to new: SchemaNames, through versions: [SchemaNames]) {
+  /// - Parameter versions: Those that are known; asked for where the two alone leave something out.
+  init(
+    from old: SchemaNames, to new: SchemaNames, through versions: @autoclosure () -> [SchemaNames]
+  ) {
     let direct = ContinuedNames(from: old, to: new)
     self = direct
-    if versions.isEmpty || direct.continuesAll(of: old) || direct.isAll(of: new) { return }
+    if direct.continuesAll(of: old) || direct.isAll(of: new) { return }
+    let versions = versions()
+    if versions.isEmpty { return }
     let way =
       Self.way(from: old, to: new, through: versions)
       ?? Self.way(from: new, to: old, through: versions)?.reversed()
@@ -83,6 +88,26 @@ struct ContinuedNames {
       ways = longer
     }
     return nil
+  }
+}
+
+/// The names of the versions of the model that are known, read when a store of another version needs them.
+///
+/// Mutable state: the names, inside the mutex.
+final class KnownVersions: Sendable {
+  private let read: @Sendable () -> [ManagedObjectModel]
+  private let known = Mutex<[SchemaNames]?>(nil)
+
+  static let none = KnownVersions { [] }
+
+  init(_ read: @escaping @Sendable () -> [ManagedObjectModel]) { self.read = read }
+
+  var names: [SchemaNames] {
+    known.withLock { known in
+      let names = known ?? SchemaNames.versions(read())
+      known = names
+      return names
+    }
   }
 }
 

@@ -30,7 +30,7 @@ struct SchemaTranslation {
   init(from old: SchemaNames, to schema: SyncSchema) {
     let new = schema.names
     rootsByEntity = new.entities.mapValues(\.root)
-    let names = ContinuedNames(from: old, to: new, through: schema.versions)
+    let names = ContinuedNames(from: old, to: new, through: schema.versions.names)
     let continued = names.entities
     let entities = NameTranslation(Set(old.entities.keys), continued)
     self.entities = entities

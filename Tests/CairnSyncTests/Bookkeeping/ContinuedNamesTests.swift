@@ -74,9 +74,8 @@ struct ContinuedNamesTests {
           StoreOptionKey.historyTracking: true,
           StoreOptionKey.migrateAutomatically: true, StoreOptionKey.inferMappingModel: true,
         ]))
-    let new = try Daemon("local", in: scratch, model: Self.model("words", was: "text")) {
-      $0.knownModels = Self.versions
-    }
+    let new = try Daemon(
+      "local", in: scratch, model: Self.model("words", was: "text"), knownModels: Self.versions)
     #expect(try write(of: "words", new) == before)
     try await new.close()
   }

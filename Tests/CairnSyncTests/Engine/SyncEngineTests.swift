@@ -22,7 +22,7 @@ struct SyncEngineTests {
       kinds: [any StoreKind] = [], environment: SyncEnvironment = .live,
       policy: DeleteConflictPolicy = .lastWriter,
       pollInterval: Duration = .milliseconds(50), noticesCommits: Bool = false,
-      keepsSums: Bool = false,
+      keepsSums: Bool = false, knownModels: [ManagedObjectModel] = [],
       configure: (inout SyncConfiguration) -> Void = { _ in }
     ) throws {
       let coordinator = PersistentStoreCoordinator(
@@ -44,7 +44,7 @@ struct SyncEngineTests {
       configure(&configuration)
       engine = try SyncEngine(
         coordinator: coordinator, local: store, configuration: configuration,
-        environment: environment)
+        environment: environment, knownModels: { knownModels })
       site = Fleet.Site(
         name: name,
         access: StoreAccess(

@@ -33,14 +33,14 @@ import Testing
     return Data(bytes)
   }
 
-  @Test(arguments: [UInt8(11), 12])
-  func aStoreWithSuchMetadataIsRefused(kind: UInt8) throws {
+  /// Puts a property list in the place of a store's metadata, and opens the store.
+  private func expectRefusal(ofMetadata list: Data) throws {
     let folder = try TemporaryFolder()
     let model = try HostileStore.model(in: folder.url)
     try HostileStore(in: folder.url, model: model).close()
-    let list = Self.list(kind, key: "a").map { String(format: "%02x", $0) }.joined()
+    let digits = list.map { String(format: "%02x", $0) }.joined()
     let path = HostileStore.url(in: folder.url).path
-    try #require(cfault_execute(path, "UPDATE Z_METADATA SET Z_PLIST = x'\(list)'") == 0)
+    try #require(cfault_execute(path, "UPDATE Z_METADATA SET Z_PLIST = x'\(digits)'") == 0)
     #expect {
       _ = try HostileStore(in: folder.url, model: model)
     } throws: {
@@ -48,41 +48,26 @@ import Testing
     }
   }
 
+  @Test(arguments: [UInt8(11), 12])
+  func aStoreWithSuchMetadataIsRefused(kind: UInt8) throws {
+    try expectRefusal(ofMetadata: Self.list(kind, key: "a"))
+  }
+
   /// An array that has the next one twice, sixty times: a trillion places, and more.
   @Test(.timeLimit(.minutes(10)), arguments: [true, false])
   func aStoreWhoseMetadataGrowWithoutEndIsRefused(isCircle: Bool) throws {
-    let folder = try TemporaryFolder()
-    let model = try HostileStore.model(in: folder.url)
-    try HostileStore(in: folder.url, model: model).close()
     var objects: [[UInt8]] = [[0xD1, 1, 2], [0x51, 0x61]]
     for level in 0..<60 {
       let next = isCircle && level == 59 ? 2 : UInt8(objects.count + 1)
       objects.append([0xA2, next, next])
     }
     objects.append([0x51, 0x78])
-    let list = Self.list(objects).map { String(format: "%02x", $0) }.joined()
-    let path = HostileStore.url(in: folder.url).path
-    try #require(cfault_execute(path, "UPDATE Z_METADATA SET Z_PLIST = x'\(list)'") == 0)
-    #expect {
-      _ = try HostileStore(in: folder.url, model: model)
-    } throws: {
-      ($0 as? CoreDataError)?.code == .persistentStoreOpen
-    }
+    try expectRefusal(ofMetadata: Self.list(objects))
   }
 
   @Test func aStoreWithADateOfNoNumberInItsMetadataIsRefused() throws {
-    let folder = try TemporaryFolder()
-    let model = try HostileStore.model(in: folder.url)
-    try HostileStore(in: folder.url, model: model).close()
-    let list = Self.list([[0xD1, 1, 2], [0x51, 0x61], [0x33, 0x7F, 0xF8, 0, 0, 0, 0, 0, 0]])
-      .map { String(format: "%02x", $0) }.joined()
-    let path = HostileStore.url(in: folder.url).path
-    try #require(cfault_execute(path, "UPDATE Z_METADATA SET Z_PLIST = x'\(list)'") == 0)
-    #expect {
-      _ = try HostileStore(in: folder.url, model: model)
-    } throws: {
-      ($0 as? CoreDataError)?.code == .persistentStoreOpen
-    }
+    try expectRefusal(
+      ofMetadata: Self.list([[0xD1, 1, 2], [0x51, 0x61], [0x33, 0x7F, 0xF8, 0, 0, 0, 0, 0, 0]]))
   }
 
   @Test(arguments: [UInt8(11), 12])

@@ -1,8 +1,8 @@
 import CairnModel
 import CairnSQL
 
-/// Gives the tables that a migration makes anew the rights that others have on those that they replace.
-struct RightsKeeping {
+/// Gives the tables that a migration makes anew the privileges that others have on those that they replace.
+struct PrivilegeKeeping {
   let plan: SQLMigrationPlan
   /// The tables that are replaced.
   let moved: [PostgreSQLTable]
